@@ -1,0 +1,1 @@
+"""The benchmark harness: viameter and its peers in one run, interleaved, reported as ratios."""

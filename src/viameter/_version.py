@@ -1,0 +1,3 @@
+"""The version of the library: the one place that knows it."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,9 @@
+"""The command `viameter`.
+
+- `demo`: a short tour on bundled data.
+- `theorems`: what the numbers rest on.
+"""
+
+from viameter.cli.main import main
+
+__all__ = ["main"]

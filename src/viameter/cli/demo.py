@@ -1,0 +1,85 @@
+"""The tour: a chain of transformations on bundled data, the theorems behind its bound, and exact losses."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+import viameter as vm
+from viameter.errors import ViameterError
+
+Say = Callable[[str], None]
+
+
+def load_visits() -> dict[str, Any]:
+    """The bundled table: visits of invented patients to the wards of an invented hospital."""
+    text = files("viameter.cli").joinpath("data/visits.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    return {
+        "patient": [row["patient"] for row in rows],
+        "age": [int(row["age"]) for row in rows],
+        "ward": [row["ward"] for row in rows],
+        "wait": [int(row["wait"]) for row in rows],
+    }
+
+
+def show_demo(say: Say) -> None:
+    """Say the whole tour, line by line."""
+    visits = load_visits()
+    patients = sorted(set(visits["patient"]))
+    say(f"A table: {len(visits['wait'])} visits of {len(patients)} invented patients to a hospital.\n")
+    chain = _show_chain(say)
+    _show_that_it_holds(say, chain, visits, patients)
+    _show_refusal(say)
+    _show_losses(say)
+
+
+def _show_chain(say: Say) -> vm.Transformation:
+    schema = vm.tables({"patient": str, "age": int, "ward": str, "wait": int})
+    visits = vm.Space(schema, vm.SymmetricIdDistance("patient"))
+    chain = visits >> vm.limit_rows(per_id=5) >> vm.column("wait") >> vm.clamp(bounds=(0, 240)) >> vm.sum()
+    say("1. How much can one patient, with all visits, change the minutes waited?\n")
+    say(_indent(str(chain.explain(d_in=1))))
+    return chain
+
+
+def _show_that_it_holds(say: Say, chain: vm.Transformation, visits: dict[str, Any], patients: list[str]) -> None:
+    owner = np.array(visits["patient"])
+    total = chain(visits)
+    largest = 0
+    for patient in patients:
+        without = {
+            name: [v for v, keep in zip(column, owner != patient, strict=True) if keep]
+            for name, column in visits.items()
+        }
+        largest = max(largest, abs(total - chain(without)))
+    say(f"\n   Leaving out each of the {len(patients)} patients in turn moves the sum by at most {largest} minutes.\n")
+
+
+def _show_refusal(say: Say) -> None:
+    say("2. What has no bound is refused, with the cure:\n")
+    waits = vm.Space(vm.vectors(int), vm.SymmetricDistance())
+    try:
+        vm.sum(waits)
+    except ViameterError as problem:
+        say(_indent(f"{type(problem).__name__}: {problem}"))
+
+
+def _show_losses(say: Say) -> None:
+    tenth, budget = vm.pure("1/10"), vm.pure(1)
+    spent = sum([tenth] * 10, vm.pure(0))
+    drifted = sum([0.1] * 3)
+    say("\n3. Losses are exact:\n")
+    say(_indent(f"ten times {tenth!r} is {spent!r}, which fits into {budget!r}: {spent <= budget}"))
+    say(_indent(f"(in floats three times 0.1 is {drifted}, which does not fit into 0.3)"))
+    mixed = [vm.zcdp(Fraction(1, n)) for n in range(1, 10_001)]
+    say(_indent(f"10 000 different losses, 1/1 to 1/10000: {vm.ZCDP.total(mixed)!r}, rounded up once, never down"))
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"   {line}" for line in text.splitlines())

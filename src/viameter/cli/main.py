@@ -1,0 +1,37 @@
+"""The command `viameter`, whose parts are imported when they are called."""
+
+from __future__ import annotations
+
+import click
+
+from viameter import __version__
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="viameter")
+def main() -> None:
+    """Compose differential privacy with proofs."""
+
+
+@main.command()
+def demo() -> None:
+    """Show what viameter does, on bundled data about invented people."""
+    from viameter.cli.demo import show_demo
+
+    show_demo(click.echo)
+
+
+@main.command()
+@click.argument("slug", required=False)
+def theorems(slug: str | None) -> None:
+    """List the theorems that numbers rest on, or show the one called SLUG."""
+    from viameter.cli.theorems import show_theorem, theorem_list
+    from viameter.errors import RegistryError
+
+    if slug is None:
+        click.echo(theorem_list())
+        return
+    try:
+        click.echo(show_theorem(slug))
+    except RegistryError as problem:
+        raise click.UsageError(str(problem)) from None

@@ -1,0 +1,50 @@
+"""The nouns: Domain, Metric, Measure, Space, Transformation, Measurement, Recipe, Queryable.
+
+- `domain`, `metric`, `measure`: what spaces and losses are made of.
+- `space`: a domain with a metric.
+- `bound`: a theorem with its parameters: the stability or privacy map of a computation.
+- `computation`, `transformation`, `measurement`: functions with a bound, and how they are chained.
+- `recipe`: computations that wait for their space.
+- `queryable`: state machines that answer queries.
+- `sealed`: nothing of the rows leaves through an error.
+- `trusted`: parts that users define.
+"""
+
+from viameter.core.bound import Bound, by, trusted
+from viameter.core.computation import Computation
+from viameter.core.domain import Domain, NotAMember
+from viameter.core.measure import Loss, Measure
+from viameter.core.measurement import Measurement, PostProcessing, postprocess
+from viameter.core.metric import Metric
+from viameter.core.queryable import External, Guard, Internal, Query, Queryable, guarded_by
+from viameter.core.recipe import Constructor, Recipe, constructor
+from viameter.core.space import Space
+from viameter.core.transformation import Transformation
+from viameter.core.trusted import require_trust
+
+__all__ = [
+    "Bound",
+    "Computation",
+    "Constructor",
+    "Domain",
+    "External",
+    "Guard",
+    "Internal",
+    "Loss",
+    "Measure",
+    "Measurement",
+    "Metric",
+    "NotAMember",
+    "PostProcessing",
+    "Query",
+    "Queryable",
+    "Recipe",
+    "Space",
+    "Transformation",
+    "by",
+    "constructor",
+    "guarded_by",
+    "postprocess",
+    "require_trust",
+    "trusted",
+]

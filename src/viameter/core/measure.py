@@ -1,0 +1,111 @@
+"""Measure and Loss: what privacy loss is counted in, and an amount of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from viameter.errors import IncomparableLosses
+
+
+class Loss(ABC):
+    """An amount of privacy loss in one measure: exact, ordered, and summable where the measure says so.
+
+    The order is that of guarantees: `a <= b` when whatever satisfies `a` satisfies `b`. It may be partial.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def measure(self) -> Measure:
+        """The measure that this is an amount of."""
+
+    @property
+    @abstractmethod
+    def is_finite(self) -> bool:
+        """Whether this is a guarantee at all; budgets and charges have to be finite."""
+
+    @abstractmethod
+    def _implies(self, other: Any) -> bool:
+        """Whether this loss is at most `other`, which is of the same measure."""
+
+    @abstractmethod
+    def _plus(self, other: Any) -> Loss:
+        """The sum with `other`, which is of the same measure; exact, or rounded up."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The loss as plain JSON values; `Measure.from_json` reads it."""
+
+    def _same_measure(self, other: Loss, verb: str) -> None:
+        if other.measure != self.measure:
+            raise IncomparableLosses(
+                f"{self!r} and {other!r} cannot be {verb}: they are losses of different measures, "
+                f"{self.measure!r} and {other.measure!r}; convert one of them first"
+            )
+
+    def __le__(self, other: Loss) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        self._same_measure(other, "compared")
+        return self._implies(other)
+
+    def __ge__(self, other: Loss) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        return other <= self
+
+    def __lt__(self, other: Loss) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        return self <= other and not other <= self
+
+    def __gt__(self, other: Loss) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        return other < self
+
+    def __add__(self, other: Loss) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        self._same_measure(other, "added")
+        return self._plus(other)
+
+    def __radd__(self, other: object) -> Loss:
+        # The 0 that sum() starts from.
+        if type(other) is int and other == 0:
+            return self
+        return NotImplemented
+
+
+class Measure(ABC):
+    """What privacy loss is counted in: a divergence between output distributions, and the losses that bound it."""
+
+    assumption: str | None = None
+    """What a user-defined measure asks to be trusted; shown in `explain`."""
+
+    slug: str
+    """The name that stored records use; it never changes."""
+
+    @property
+    @abstractmethod
+    def zero(self) -> Loss:
+        """The loss of what does not look at the data."""
+
+    @property
+    @abstractmethod
+    def infinite(self) -> Loss:
+        """The loss of what gives no guarantee."""
+
+    @abstractmethod
+    def from_json(self, record: Mapping[str, Any]) -> Loss:
+        """Read a loss that `Loss.to_json` wrote."""
+
+    def total(self, losses: Iterable[Loss]) -> Loss:
+        """Add losses of this measure; measures with a faster way than one by one have their own."""
+        result = self.zero
+        for loss in losses:
+            result = result + loss
+        return result

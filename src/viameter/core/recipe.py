@@ -1,0 +1,119 @@
+"""Recipe and Constructor: a computation that waits for its Space, and the functions that make either."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from viameter.core.computation import Computation
+from viameter.core.space import Space
+from viameter.errors import ParameterError
+
+P = ParamSpec("P")
+Made = TypeVar("Made", bound=Computation)
+Other = TypeVar("Other", bound=Computation)
+
+
+@dataclass(frozen=True, repr=False)
+class Recipe(Generic[Made]):
+    """One or more constructors with their parameters, complete but for the Space; `>>` completes it."""
+
+    steps: tuple[Step, ...]
+
+    def complete(self, space: Space) -> Made:
+        """Make the computation on this space."""
+        first, *rest = self.steps
+        made: Computation = first.make(space)
+        for step in rest:
+            made = made >> Recipe((step,))
+        return made  # type: ignore[return-value]  # the type of the last step, which is what Made stands for
+
+    def __rshift__(self, other: Recipe[Other]) -> Recipe[Other]:
+        if not isinstance(other, Recipe):
+            return NotImplemented
+        return Recipe(self.steps + other.steps)
+
+    def __repr__(self) -> str:
+        return " >> ".join(map(repr, self.steps))
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class Step:
+    """One call of a constructor without its Space: the name and the parameters, frozen."""
+
+    constructor: Constructor[..., Any]
+    parameters: tuple[tuple[str, Any], ...]
+
+    def make(self, space: Space) -> Any:
+        """Call the constructor on a space."""
+        made = self.constructor.function(space, **dict(self.parameters))
+        return replace(made, made_by=repr(self), identity=(self,))
+
+    def __repr__(self) -> str:
+        return f"{self.constructor.name}({', '.join(f'{name}={value!r}' for name, value in self.parameters)})"
+
+
+class Constructor(Generic[P, Made]):
+    """A function that makes a computation when called with a Space first, and a Recipe when called without one."""
+
+    def __init__(self, function: Callable[Concatenate[Space, P], Made]) -> None:
+        self.function: Callable[..., Made] = function
+        self.name = function.__name__
+        functools.update_wrapper(self, function)
+        whole = inspect.signature(function)
+        self._own = whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    @overload
+    def __call__(self, space: Space, /, *args: P.args, **kwargs: P.kwargs) -> Made: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Recipe[Made]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[misc]  # P is checked by _bind
+        """Make the computation if a Space comes first, else a Recipe for it."""
+        space = args[0] if args and isinstance(args[0], Space) else None
+        step = Step(self, self._bind(args if space is None else args[1:], kwargs))
+        return Recipe[Made]((step,)) if space is None else step.make(space)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        try:
+            bound = self._own.bind(*args, **kwargs)
+        except TypeError as problem:
+            raise ParameterError(
+                f"{self.name}: {problem}; call it as {self.name}{self._own_text()}, with a Space before that or `>>`"
+            ) from None
+        # Defaults are left out: they are shown where they were changed, and two calls that mean the same are equal.
+        own = self._own.parameters
+        given = ((name, freeze(value)) for name, value in bound.arguments.items())
+        return tuple((name, value) for name, value in given if not _is_default(own[name], value))
+
+    def _own_text(self) -> str:
+        return "(" + ", ".join(str(p).partition(":")[0].strip() for p in self._own.parameters.values()) + ")"
+
+    def __repr__(self) -> str:
+        return f"<constructor {self.name}>"
+
+
+def constructor(function: Callable[Concatenate[Space, P], Made]) -> Constructor[P, Made]:
+    """Let a function `f(space, ...)` also be called without its Space, which gives a Recipe."""
+    return Constructor(function)
+
+
+def freeze(value: Any) -> Any:
+    """Turn lists, sets and arrays into immutable values, so that what a recipe says cannot change after it was said."""
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    if isinstance(value, set):
+        return frozenset(value)
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    return value
+
+
+def _is_default(parameter: inspect.Parameter, value: Any) -> bool:
+    return parameter.default is not inspect.Parameter.empty and (
+        value is parameter.default or (type(value) is type(parameter.default) and value == parameter.default)
+    )

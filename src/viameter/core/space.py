@@ -1,0 +1,49 @@
+"""Space: a domain with a metric that measures it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from viameter.core.domain import Domain
+from viameter.core.metric import Metric
+from viameter.errors import ParameterError
+
+if TYPE_CHECKING:
+    from viameter.core.computation import Computation
+    from viameter.core.recipe import Recipe
+
+    Made = TypeVar("Made", bound=Computation)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A domain with a metric: where the data live and what "one change" means there."""
+
+    domain: Domain
+    metric: Metric
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise ParameterError(f"domain={self.domain!r} is not a Domain: expected e.g. vectors(int)")
+        if not isinstance(self.metric, Metric):
+            raise ParameterError(f"metric={self.metric!r} is not a Metric: expected e.g. SymmetricDistance()")
+        needed = self.metric.fits(self.domain)
+        if needed is not None:
+            raise ParameterError(f"{self.metric!r} does not measure {self.domain!r}: {needed}")
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a user-defined domain or metric asks to be trusted."""
+        return tuple(text for text in (self.domain.assumption, self.metric.assumption) if text is not None)
+
+    def distance(self, left: Any, right: Any) -> Any:
+        """How far apart two members are. This looks at data: it is for tests and for whoever may see them."""
+        return self.metric.distance(self.domain.admit(left), self.domain.admit(right))
+
+    def __rshift__(self, recipe: Recipe[Made]) -> Made:
+        from viameter.core.recipe import Recipe  # a Recipe is completed by a Space: the two know each other
+
+        if not isinstance(recipe, Recipe):
+            return NotImplemented
+        return recipe.complete(self)

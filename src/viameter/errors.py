@@ -1,0 +1,168 @@
+"""Every error of the library.
+
+An error is a release: its text is built from public parameters only (what was given, what was expected, what to do),
+and *whether* it is raised must not depend on rows. The one error that may come from rows, `SealedError`, has a
+constant text and no cause. Errors carry what they speak of as attributes, so that callers need not read the text.
+
+    ViameterError
+    ├── NumberError                 a number that cannot be taken, or a result that cannot be represented
+    │   └── NotExact                a float where an exact number is needed
+    ├── ParameterError              an argument of a constructor that makes no sense
+    ├── MismatchError               two sides that were put together and do not fit
+    │   ├── DomainMismatch
+    │   ├── MetricMismatch
+    │   └── MeasureMismatch
+    ├── NoTheorem                   a combination for which no theorem is known: names what would help
+    ├── IncomparableLosses          an order or a sum that the measure does not have
+    ├── NotInDomain                 data that were handed over and are not in the domain
+    ├── MapError                    a stability or privacy map that returned something that is no distance or loss
+    ├── SealedError                 something went wrong with rows; nothing more is said
+    ├── QueryableError              a queryable that cannot answer
+    │   ├── UnknownQuery            it does not know such a query
+    │   ├── PermissionGone          a parent has moved on to another child
+    │   └── QueryableBusy           it was asked while it was answering
+    ├── RegistryError               a theorem that is registered wrongly
+    └── FormatError                 a stored record that cannot be read
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "DomainMismatch",
+    "FormatError",
+    "IncomparableLosses",
+    "MapError",
+    "MeasureMismatch",
+    "MetricMismatch",
+    "MismatchError",
+    "NoTheorem",
+    "NotExact",
+    "NotInDomain",
+    "NumberError",
+    "ParameterError",
+    "PermissionGone",
+    "QueryableBusy",
+    "QueryableError",
+    "RegistryError",
+    "SealedError",
+    "UnknownQuery",
+    "ViameterError",
+]
+
+
+class ViameterError(Exception):
+    """The root: everything this library raises on purpose."""
+
+
+class NumberError(ViameterError, ValueError):
+    """A number that cannot be taken, or a result that cannot be represented."""
+
+
+class NotExact(NumberError):
+    """A float was given where an exact number is needed."""
+
+    def __init__(self, name: str, value: float) -> None:
+        self.name, self.value = name, value
+        super().__init__(
+            f"{name}={value!r} is a float, and floats are rarely the number that was meant: "
+            f'write it as a string, "{value!r}", or as exactly({value!r}) if you mean its binary value'
+        )
+
+
+class ParameterError(ViameterError, ValueError):
+    """An argument of a constructor that makes no sense."""
+
+
+class MismatchError(ViameterError, ValueError):
+    """Two sides that were put together and do not fit; `left` and `right` are what each side said."""
+
+    noun = "side"
+
+    def __init__(self, left_name: str, left: object, right_name: str, right: object, hint: str = "") -> None:
+        self.left, self.right = left, right
+        text = f"{self.noun} mismatch: {left_name} has {left!r}, but {right_name} has {right!r}"
+        super().__init__(f"{text}; {hint}" if hint else text)
+
+
+class DomainMismatch(MismatchError):
+    """The domains of the two sides differ."""
+
+    noun = "domain"
+
+
+class MetricMismatch(MismatchError):
+    """The metrics of the two sides differ."""
+
+    noun = "metric"
+
+
+class MeasureMismatch(MismatchError):
+    """The privacy measures of the two sides differ."""
+
+    noun = "measure"
+
+
+class NoTheorem(ViameterError, ValueError):
+    """No theorem is known for this combination; the text names what would help."""
+
+
+class IncomparableLosses(ViameterError, TypeError):
+    """An order or a sum of losses that their measures do not have."""
+
+
+class NotInDomain(ViameterError, ValueError):
+    """Data were handed over that are not in the domain. The text does not say which row: it could leave the house."""
+
+    def __init__(self, domain: object, given: str = "") -> None:
+        self.domain = domain
+        what = f"{given} is not" if given else "the data handed over are not"
+        super().__init__(
+            f"{what} in {domain!r}; which part is not said here, since an error may be seen by others: "
+            "domain.why_not(data) tells whoever may see the data"
+        )
+
+
+class MapError(ViameterError, ValueError):
+    """A stability or privacy map returned something that is no distance or loss."""
+
+
+class SealedError(ViameterError, RuntimeError):
+    """Something went wrong with rows. The text is constant and the cause is not kept."""
+
+    TEXT = (
+        "the computation failed on the data; nothing more is said, since an error is a release "
+        "(run `.function` on made-up data of the same domain to find out why)"
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.TEXT)
+
+
+class QueryableError(ViameterError):
+    """A queryable that cannot answer."""
+
+
+class UnknownQuery(QueryableError, TypeError):
+    """The queryable does not know such a query."""
+
+    def __init__(self, queryable: object, query: object) -> None:
+        self.query_type: type[Any] = type(query)
+        super().__init__(f"{queryable!r} does not know queries of type {type(query).__name__}")
+
+
+class PermissionGone(QueryableError):
+    """A sequential parent has moved on to another child, so that this one may no longer answer."""
+
+
+class QueryableBusy(QueryableError, RuntimeError):
+    """The queryable was asked while it was answering: a transition may not query its own queryable."""
+
+
+class RegistryError(ViameterError, ValueError):
+    """A theorem that is registered wrongly: a second one of the same slug, or a part of its statement missing."""
+
+
+class FormatError(ViameterError, ValueError):
+    """A stored record that cannot be read: not of this library, of a later version, or changed."""
