@@ -27,7 +27,7 @@ def as_text(result: BenchmarkResult) -> str:
     header, *rows = _table(result)
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     lines = [_aligned(row, widths) for row in (header, ["─" * width for width in widths], *rows)]
-    heading = f"{result.title} ({result.name}, {result.repetitions} repetitions)"
+    heading = f"{result.title} ({result.name}, {result.repetitions})"
     return "\n".join([heading, "", *lines, *(f"! {problem}" for problem in result.problems)]) + "\n"
 
 
@@ -39,7 +39,7 @@ def as_markdown(result: BenchmarkResult) -> str:
     sections = [
         f"# {result.title}",
         result.about,
-        f"Made by `make bench ONLY={result.name}` on {result.date}, with {result.repetitions} repetitions.",
+        f"Made by `make bench ONLY={result.name}` on {result.date}, with {result.repetitions}.",
         HOW_TO_READ + (HOW_TO_READ_MEMORY if _with_memory(result) else ""),
         "\n".join(table),
         *(["## Problems", "\n".join(problems)] if problems else []),
@@ -56,7 +56,6 @@ def as_json(result: BenchmarkResult) -> str:
         "title": result.title,
         "command": f"make bench ONLY={result.name}",
         "date": result.date,
-        "repetitions": result.repetitions,
         "machine": result.machine,
         "environments": {
             name: asdict(description) if isinstance(description, Description) else {"problem": description}
@@ -72,6 +71,7 @@ def _case_document(result: CaseResult) -> dict[str, Any]:
     return {
         "name": case.name,
         "parameters": dict(case.parameters),
+        "repetitions": result.repetitions,
         "unit": case.unit,
         "reference": result.reference.variant.name,
         "difference_to": case.difference_to,

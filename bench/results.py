@@ -51,6 +51,7 @@ class CaseResult:
 
     case: Case
     variants: list[VariantResult]
+    repetitions: int
 
     @property
     def reference(self) -> VariantResult:
@@ -101,11 +102,16 @@ class BenchmarkResult:
     name: str
     title: str
     about: str
-    repetitions: int
     date: str
     machine: dict[str, str]
     environments: dict[str, Description | str]
     cases: list[CaseResult]
+
+    @property
+    def repetitions(self) -> str:
+        """How many repetitions the cases had, as text."""
+        counts = sorted({case.repetitions for case in self.cases})
+        return f"{counts[0]} repetitions" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} repetitions"
 
     @property
     def problems(self) -> list[str]:

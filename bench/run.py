@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,11 +17,24 @@ from bench.protocol import Description, Prepared, Request, Timed
 from bench.results import BenchmarkResult, CaseResult, VariantResult
 from bench.workers import NoResultError, Workers
 
-__all__ = ["run_benchmark", "turns"]
+__all__ = ["Plan", "run_benchmark", "turns"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often to repeat: `most` times, or fewer, but `fewest`, where a case takes longer than `enough_seconds`."""
+
+    most: int = 15
+    fewest: int = 5
+    enough_seconds: float = 30.0
+
+    def goes_on(self, repetitions: int, elapsed_seconds: float) -> bool:
+        """Whether a case has another repetition after so many, which took so long."""
+        return repetitions < self.most and (repetitions < self.fewest or elapsed_seconds < self.enough_seconds)
 
 
 def run_benchmark(
-    case_file: Path, environments: Mapping[str, Environment], repetitions: int, progress: Progress
+    case_file: Path, environments: Mapping[str, Environment], plan: Plan, progress: Progress
 ) -> BenchmarkResult:
     """Run every case of a file, whatever happens to single variants."""
     benchmark = load(case_file)
@@ -30,13 +45,10 @@ def run_benchmark(
             name=case_file.stem,
             title=benchmark.title,
             about=benchmark.about,
-            repetitions=repetitions,
             date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             machine=machine,
             environments={name: _describe(workers, environments[name]) for name in benchmark.environments},
-            cases=[
-                _run_case(benchmark, index, workers, repetitions, progress) for index in range(len(benchmark.cases))
-            ],
+            cases=[_run_case(benchmark, index, workers, plan, progress) for index in range(len(benchmark.cases))],
         )
 
 
@@ -59,19 +71,21 @@ def _describe(workers: Workers, environment: Environment) -> Description | str:
         return str(reason)
 
 
-def _run_case(benchmark: Benchmark, index: int, workers: Workers, repetitions: int, progress: Progress) -> CaseResult:
+def _run_case(benchmark: Benchmark, index: int, workers: Workers, plan: Plan, progress: Progress) -> CaseResult:
     case = benchmark.cases[index]
     place = f"case {index + 1}/{len(benchmark.cases)}: {case.title}"
     rows = [VariantResult(variant, case.units_of(variant)) for variant in case.variants]
     for position, row in enumerate(rows):
         progress.say(f"{place}: preparing {row.variant.name}")
         _prepare(row, workers, index, position)
-    for repetition in range(repetitions):
-        progress.say(f"{place}: repetition {repetition + 1}/{repetitions}")
-        for position in turns(len(rows), repetition):
+    repetitions, start = 0, time.monotonic()
+    while plan.goes_on(repetitions, time.monotonic() - start):
+        progress.say(f"{place}: repetition {repetitions + 1}/{plan.most}")
+        for position in turns(len(rows), repetitions):
             _time(rows[position], workers, index, position)
+        repetitions += 1
     workers.forget()
-    result = CaseResult(case, rows)
+    result = CaseResult(case, rows, repetitions)
     result.check_digests()
     return result
 

@@ -28,11 +28,10 @@ def result_of(case: Case, *rows: VariantResult) -> BenchmarkResult:
         name="fake",
         title="A fake",
         about="About it.",
-        repetitions=2,
         date="2026-01-02 03:04 UTC",
         machine={"CPU": "fast", "cores": "2"},
         environments={"viameter": Description("CPython 3.11.7", {"numpy": "2.0"}), "peer": "the worker died"},
-        cases=[CaseResult(case, list(rows))],
+        cases=[CaseResult(case, list(rows), repetitions=2)],
     )
 
 

@@ -14,7 +14,7 @@ from bench.progress import Progress
 from bench.protocol import Description
 from bench.report import as_json, as_markdown, as_text
 from bench.results import BenchmarkResult, VariantResult
-from bench.run import run_benchmark
+from bench.run import Plan, run_benchmark
 
 REPETITIONS = 3
 
@@ -33,7 +33,7 @@ def result(log: StringIO) -> BenchmarkResult:
         "nowhere": Environment("nowhere", Path("/nowhere/bin/python")),
     }
     progress = Progress("fake", log, seconds_between_lines=0.0)
-    return run_benchmark(Path(__file__).with_name("fake_case.py"), environments, REPETITIONS, progress)
+    return run_benchmark(Path(__file__).with_name("fake_case.py"), environments, Plan(REPETITIONS), progress)
 
 
 def row(result: BenchmarkResult, name: str) -> VariantResult:

@@ -1,8 +1,8 @@
-"""The order in which the variants of a case take their turns."""
+"""In which order the variants of a case take their turns, and how often."""
 
 from __future__ import annotations
 
-from bench.run import turns
+from bench.run import Plan, turns
 
 
 def test_every_repetition_runs_every_variant_once() -> None:
@@ -24,3 +24,11 @@ def test_the_order_is_the_same_in_every_run() -> None:
 
 def test_a_variant_alone_takes_every_turn() -> None:
     assert [turns(1, repetition) for repetition in range(3)] == [[0], [0], [0]]
+
+
+def test_quick_cases_are_repeated_to_the_end_of_the_plan() -> None:
+    assert [Plan(most=5, fewest=2, enough_seconds=10).goes_on(done, 1.0) for done in (0, 4, 5)] == [True, True, False]
+
+
+def test_slow_cases_are_repeated_just_often_enough() -> None:
+    assert [Plan(most=5, fewest=2, enough_seconds=10).goes_on(done, 99.0) for done in (0, 1, 2)] == [True, True, False]

@@ -11,20 +11,20 @@ is rounded is k L3 (below 2**-57.9, so an error below 2**-110), its sum with the
 Series. e**r - 1 = p = r (1 + r C), C = 1/2 + r B, B = 1/6 + r A, A = 1/24 + r Q, Q = 1/5! + r/6! + ... + r**4/9!.
 Q is summed in float64, with a relative error below 4u; then, always absolutely:
     A: 6u |r| / 120 (from Q and from r Q in float64)                                 < 2**-66.8
-    B: |r| times that, and less than 2**-110 by double-double arithmetic             < 2**-76.2
-    C: |r| times that, and less than 2**-110 by double-double arithmetic             < 2**-85.6
-    p: r**2 times that, and r * 2**-100 by arithmetic and by the terms left out      < |r| 2**-94.8
+    B: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-76.2
+    C: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-85.6
+    p: r**2 times that, and |r| 2**-101 by arithmetic and by the terms left out      < |r| 2**-94.8
 to which the error of r is added. e**x = 2**(k // 256) (T + W), T = 2**((k % 256) / 256) from a table in double-double
-(relative error u**2) and W = T p; with the last two operations e**x has a relative error below 2**-100.
+(relative error u**2) and W = T p; with the last two operations e**x has a relative error below 2**-102.
 
-exp: 2**-100. expm1: for k = 0 it is p, relative error below 2**-94. Else |x| > 2**-9.6 and |e**x - 1| is at least
-2**-9.7 e**x, so that the 2**-100 become less than 2**-90, and the one addition adds nothing that matters.
+exp: 2**-102. expm1: for k = 0 it is p, relative error below 2**-94. Else |x| > 2**-9.6 and |e**x - 1| is at least
+2**-9.7 e**x, so that the 2**-102 become less than 2**-92, to which the one addition adds 4u**2.
 
 log: from any guess y, log s = y + log(1 + d) with d = (s - e**y) / e**y. The numerator is taken as (z - T) - W with
-z = s / 2**(k // 256); z - T[0] is exact where the guess is good, by Sterbenz. An error of e**y of 2**-100, or of p for
-k = 0, is an error of less than 2**-90 relative to y as above. d is demanded to be below 2**-48 |y|, and y < 2**9.6;
-so the few u relative to d are below 2**-98 |y|, and d**3/3 left out of log(1 + d) = d - d**2/2 + ... is below
-2**-125 |y|. Nothing is assumed of the guess: a bad one fails the demand and the element goes to the scalar form.
+z = s / 2**(k // 256); z - T[0] is exact where the guess is good, by Sterbenz. As for expm1 the error of T + W, or that
+of W = p for k = 0, is below 2**-91 |y|. d is demanded to be below 2**-48 |y|, and |y| < 2**9.6; so the few roundings
+of d are below 2**-98 |y|, and d**3/3 left out of log(1 + d) = d - d**2/2 + ... is below 2**-125 |y|. Nothing is
+assumed of the guess: a bad one fails the demand, and the element goes to the scalar form.
 
 powi: binary powering makes the relative errors of both factors add up and adds 7u**2 for the product, so that n - 1
 products give (n - 1) 7u**2 < 2**-93 for n <= 1024; a reciprocal adds 16u**2.
@@ -38,7 +38,7 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
@@ -46,6 +46,8 @@ from numpy.typing import NDArray
 
 from viameter.arith.arrays import Floats
 from viameter.arith.double_double import Pair, add, add_small, fast_two_sum, multiply, reciprocal, two_sum
+
+Exponents: TypeAlias = NDArray[np.int32]
 
 DOUBLE_DOUBLE_ERROR = 2.0**-75
 """What is claimed of the relative error of every double-double value here."""
@@ -57,7 +59,7 @@ LARGEST_POWER = 1024
 """Powers beyond this, of either sign, go to the scalar form."""
 
 # Below this magnitude e**x lies between 1 and the float next to it on the side of x, and e**x - 1 and log(1 + x)
-# between x and the float next to it: they differ from 1 and from x by less than 2**-54 and 2**-55 |x|.
+# between x and the float next to it: they differ from 1 by less than 2**-53, and from x by less than 2**-54 |x|.
 _TINY = 2.0**-54
 
 # The double-double path of exp is taken where e**x is well within the normal floats ...
@@ -102,9 +104,8 @@ def _judged(value: Floats, pair: Pair) -> Near:
 
 def exp(x: Floats) -> Near:
     """e**x."""
-    parts = _exponential(np.clip(x, _EXP_LOW, _EXP_HIGH))
-    pair = add_small(parts.step, parts.rest)
-    near = _judged(np.ldexp(pair[0], parts.exponent), pair)
+    pair, exponent = exp_pair(np.clip(x, _EXP_LOW, _EXP_HIGH))
+    near = _judged(np.ldexp(pair[0], exponent), pair)
     near.unsure[(x < _EXP_LOW) | (x > _EXP_HIGH)] = True
     near.settle(np.abs(x) < _TINY, 1.0, x)
     near.settle(x < _EXP_ZERO, 0.0, 1.0)
@@ -116,10 +117,7 @@ def exp(x: Floats) -> Near:
 
 def expm1(x: Floats) -> Near:
     """e**x - 1."""
-    parts = _exponential(np.clip(x, _EXPM1_MINUS_ONE, _EXP_HIGH))
-    less_one = two_sum(np.ldexp(parts.step[0], parts.exponent), -_ONE)
-    rest = two_sum(np.ldexp(parts.rest[0], parts.exponent), np.ldexp(parts.rest[1] + parts.step[1], parts.exponent))
-    pair = add(less_one, rest)
+    pair = expm1_pair(np.clip(x, _EXPM1_MINUS_ONE, _EXP_HIGH))
     near = _judged(pair[0], pair)
     near.unsure[x > _EXP_HIGH] = True
     near.settle(np.abs(x) < _TINY, x, np.abs(x))
@@ -132,7 +130,7 @@ def expm1(x: Floats) -> Near:
 
 def log(x: Floats) -> Near:
     """The natural logarithm of x."""
-    near = _logarithm((x, np.zeros_like(x)), np.log(x))
+    near = _logarithm((x, np.zeros_like(x)), guess=np.log(x))
     near.settle(x == 1.0, 0.0, 0.0)
     near.settle(x == 0.0, -_INF, 0.0)
     near.settle(x == _INF, _INF, 0.0)
@@ -141,7 +139,7 @@ def log(x: Floats) -> Near:
 
 def log1p(x: Floats) -> Near:
     """The natural logarithm of 1 + x."""
-    near = _logarithm(two_sum(_ONE, x), np.log1p(x))
+    near = _logarithm(two_sum(_ONE, x), guess=np.log1p(x))
     near.settle(np.abs(x) < _TINY, x, -np.abs(x))
     near.settle(x == -1.0, -_INF, 0.0)
     near.settle(x == _INF, _INF, 0.0)
@@ -149,35 +147,21 @@ def log1p(x: Floats) -> Near:
 
 
 def _logarithm(operand: Pair, guess: Floats) -> Near:
-    parts = _exponential(guess)
-    high, low = (np.ldexp(part, -parts.exponent) for part in operand)
-    # For a small operand of log1p this adds the two parts to the operand itself again, exactly.
-    high, low = two_sum(high - parts.step[0], low)
-    difference, error = two_sum(high, -parts.rest[0])
-    error += low - parts.rest[1] - parts.step[1]
-    quotient = (difference + error) / (parts.step[0] + parts.rest[0])
-    pair = fast_two_sum(guess, quotient - 0.5 * quotient * quotient)
+    pair, correction = log_pair(operand, guess)
     near = _judged(pair[0], pair)
-    near.unsure[~(np.abs(quotient) <= GUESS_TOLERANCE * np.abs(guess))] = True
+    near.unsure[~(np.abs(correction) <= GUESS_TOLERANCE * np.abs(guess))] = True
     return near
 
 
 def powi(x: Floats, n: int) -> Near:
-    """x**n for 0 < |n| <= LARGEST_POWER."""
-    mantissa, exponent = np.frexp(np.abs(x))
-    # Mantissas around 1, so that no power of them up to LARGEST_POWER leaves 2**-512 ... 2**512.
-    below = mantissa < math.sqrt(0.5)
-    mantissa = np.where(below, 2.0 * mantissa, mantissa)
-    exponent = exponent - below
-    pair = _power((mantissa, np.zeros_like(mantissa)), abs(n))
-    if n < 0:
-        pair = reciprocal(pair)
+    """x**n for 2 <= |n| <= LARGEST_POWER."""
+    pair, exponent = powi_pair(np.abs(x), n)
     fraction, shift = np.frexp(pair[0])
-    exponent = exponent * n + shift  # |x**n| is about fraction * 2**exponent, 1/2 <= fraction < 1
+    exponent = exponent + shift  # |x**n| is about fraction * 2**exponent, and 1/2 <= fraction < 1
     near = _judged(np.ldexp(fraction, exponent), pair)
     near.unsure[exponent < -1021] = True
-    near.settle(exponent > 1024, _INF, -1.0)
     near.settle(exponent < -1075, 0.0, 1.0)
+    near.settle(exponent > 1024, _INF, -1.0)
     near.settle(x == 0.0, 0.0 if n > 0 else math.nan, 0.0)
     near.settle(np.isinf(x), _INF if n > 0 else 0.0, 0.0)
     near.settle(np.isnan(x), math.nan, 0.0)
@@ -187,19 +171,50 @@ def powi(x: Floats, n: int) -> Near:
     return near
 
 
-def _power(base: Pair, n: int) -> Pair:
+def exp_pair(x: Floats) -> tuple[Pair, Exponents]:
+    """A pair and an exponent with e**x = pair * 2**exponent, for |x| < 746."""
+    parts = _exponential(x)
+    return add_small(parts.step, parts.rest), parts.exponent
+
+
+def expm1_pair(x: Floats) -> Pair:
+    """e**x - 1 as a pair, for 2**-54 <= |x| and -40 <= x <= 709."""
+    parts = _exponential(x)
+    less_one = two_sum(np.ldexp(parts.step[0], parts.exponent), -_ONE)
+    rest = two_sum(np.ldexp(parts.rest[0], parts.exponent), np.ldexp(parts.rest[1] + parts.step[1], parts.exponent))
+    return add(less_one, rest)
+
+
+def log_pair(operand: Pair, guess: Floats) -> tuple[Pair, Floats]:
+    """The logarithm of a pair, as a pair, and by how much it corrects the guess: right only if that is tiny."""
+    parts = _exponential(guess)
+    high, low = (np.ldexp(part, -parts.exponent) for part in operand)
+    # Where log1p has a small operand, this puts the two parts together to that operand again, exactly.
+    high, low = two_sum(high - parts.step[0], low)
+    difference, error = two_sum(high, -parts.rest[0])
+    error += low - parts.rest[1] - parts.step[1]
+    correction = (difference + error) / (parts.step[0] + parts.rest[0])
+    return fast_two_sum(guess, correction - 0.5 * correction * correction), correction
+
+
+def powi_pair(x: Floats, n: int) -> tuple[Pair, Exponents]:
+    """A pair and an exponent with x**n = pair * 2**exponent, for x > 0 and 2 <= |n| <= LARGEST_POWER."""
+    mantissa, exponent = np.frexp(x)
+    # Mantissas around 1, so that no power of them leaves 2**-513 ... 2**513.
+    below = mantissa < math.sqrt(0.5)
+    base = (np.where(below, 2.0 * mantissa, mantissa), np.zeros_like(x))
     power = base
-    for bit in bin(n)[3:]:
+    for bit in f"{abs(n):b}"[1:]:
         power = multiply(power, power)
         if bit == "1":
             power = multiply(power, base)
-    return power
+    return (power if n > 0 else reciprocal(power)), (exponent - below) * n
 
 
 class _Exponential(NamedTuple):
     """e**x = 2**exponent * (step + rest), with 1 <= step < 2 from the table and |rest| <= 2**-9.5 step."""
 
-    exponent: NDArray[np.int32]
+    exponent: Exponents
     step: Pair
     rest: Pair
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viameter.arith.arrays import Floats, float64_array
+from viameter.arith.arrays import Floats, float64_array, require_ieee
 from viameter.errors import NumberError
 
 __all__ = ["exact_sum"]
@@ -30,6 +30,7 @@ def exact_sum(a: ArrayLike) -> Fraction:
     >>> exact_sum([1e308, 1.0, -1e308])
     Fraction(1, 1)
     """
+    require_ieee("exact_sum")
     numbers = float64_array("exact_sum", a).ravel()
     finite = np.isfinite(numbers)
     if not finite.all():

@@ -17,6 +17,10 @@ above the least fine point above x.
 The two contexts are shared by all threads and are only used through their methods, which read precision, range and
 direction from the context itself, never from the thread's current context. The only thing they write are the context's
 flags, which nobody reads.
+
+MPFR computes with integers, but a float goes in and out of it through the floating-point unit, and there a thread in
+which some library has switched on flush-to-zero loses subnormals, and with them the bound. Every call looks for that
+and refuses. The direction in which the unit rounds does not matter here: all it does is exact.
 """
 
 from __future__ import annotations
@@ -68,6 +72,9 @@ _DOWN = gmpy2.context(precision=53, emin=-1073, emax=1024, subnormalize=True, ro
 _EXPONENT_ENOUGH = 2**64
 
 _INF = math.inf
+
+# Names, so that the product is computed when it is asked for and not when this file is compiled.
+_LEAST_NORMAL, _HALF = 2.0**-1022, 0.5
 
 
 def add_up(a: float, b: float) -> float:
@@ -186,6 +193,7 @@ def from_fraction_down(q: Fraction) -> float:
 
 def exact_float(op: str, x: object) -> float:
     """The operand as a float, if it is a number and a float can hold it exactly."""
+    _require_subnormals(op)
     if isinstance(x, float):
         if math.isnan(x):
             raise NumberError(f"{op} was given nan, which is not a number: find out where it comes from")
@@ -207,6 +215,15 @@ def exact_exponent(op: str, n: SupportsIndex) -> int:
         with contextlib.suppress(TypeError):
             return operator.index(n)
     raise NumberError(f"{op} was given the exponent {n!r} of type {type(n).__name__}: expected an integer")
+
+
+def _require_subnormals(op: str) -> None:
+    # True if subnormal results become zero, and also if subnormal operands, here of the comparison, are taken for zero.
+    if _LEAST_NORMAL * _HALF == 0.0:
+        raise NumberError(
+            f"{op} cannot bound its result: in this thread the floating-point unit flushes subnormals to zero; "
+            "expected IEEE-754 defaults, so call from a thread where no library changed them"
+        )
 
 
 def _unary(op: str, function: Callable[[float], Any], x: float) -> float:
@@ -251,6 +268,7 @@ def _undefined(op: str, *operands: float | int) -> NumberError:
 
 
 def _fraction(op: str, q: object) -> Fraction:
+    _require_subnormals(op)
     if isinstance(q, float):
         raise NotExact("q", float(q))
     if isinstance(q, Fraction | int) and not isinstance(q, bool):

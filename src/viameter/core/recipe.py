@@ -55,7 +55,7 @@ class Step:
         return replace(made, made_by=repr(self), identity=(self,))
 
     def __repr__(self) -> str:
-        return f"{self.constructor.name}({', '.join(f'{name}={value!r}' for name, value in self.parameters)})"
+        return f"{self.constructor.name}({', '.join(f'{name}={_short(value)}' for name, value in self.parameters)})"
 
 
 class Constructor(Generic[P, Made]):
@@ -111,6 +111,12 @@ def freeze(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return tuple(value.tolist())
     return value
+
+
+def _short(value: Any) -> str:
+    """A parameter in a line of an explanation: functions by their name, and nothing longer than fits."""
+    text = getattr(value, "__name__", None) or repr(value)
+    return text if len(text) <= 60 else "..."
 
 
 def _is_default(parameter: inspect.Parameter, value: Any) -> bool:
