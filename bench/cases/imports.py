@@ -29,8 +29,9 @@ def fresh_process(statement: str) -> Callable[[], Callable[[], None]]:
 BENCHMARK = Benchmark(
     title="Import time",
     about=(
-        "The time of `python -I -c 'import ...'`, from the start of the process to its end. The last column subtracts "
-        "the time of numpy, which viameter needs in any case."
+        "The time of `python -I -c 'import ...'`, from the start of the process to its end; OpenDP is "
+        "imported as `opendp.prelude`, the way its users do. The last column subtracts the time of numpy, which "
+        "viameter needs in any case."
     ),
     cases=[
         Case(

@@ -35,9 +35,9 @@ def settle_up(number: Fraction) -> Fraction:
 
 def add_settled_up(left: Extended, right: Extended) -> Extended:
     """Add two numbers exactly, or rounded up where the exact sum is wide."""
-    if INFINITY in (left, right):
+    if isinstance(left, float) or isinstance(right, float):
         return INFINITY
-    return settle_up(Fraction(left + right))
+    return settle_up(left + right)
 
 
 def sum_settled_up(terms: Iterable[Extended]) -> Extended:

@@ -40,7 +40,7 @@ class Loss(ABC):
         """The loss as plain JSON values; `Measure.from_json` reads it."""
 
     def _same_measure(self, other: Loss, verb: str) -> None:
-        if other.measure != self.measure:
+        if other.measure is not self.measure and other.measure != self.measure:
             raise IncomparableLosses(
                 f"{self!r} and {other!r} cannot be {verb}: they are losses of different measures, "
                 f"{self.measure!r} and {other.measure!r}; convert one of them first"

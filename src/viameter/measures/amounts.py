@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
@@ -42,17 +42,13 @@ class AmountLoss(Loss):
 
     def __post_init__(self) -> None:
         for name, value in self._amounts():
-            read = self._reader(name)(value, name=name)
-            object.__setattr__(self, name, read)
+            read = probability if name == "delta" else extended
+            object.__setattr__(self, name, read(value, name=name))
 
     @property
     @abstractmethod
     def measure(self) -> AmountMeasure[Any]:
         """The measure that this is an amount of."""
-
-    @staticmethod
-    def _reader(name: str) -> Callable[..., Extended]:
-        return probability if name == "delta" else extended
 
     @property
     def is_finite(self) -> bool:
@@ -66,8 +62,12 @@ class AmountLoss(Loss):
         return all(mine <= getattr(other, name) for name, mine in self._amounts())
 
     def _plus(self, other: AmountLoss) -> AmountLoss:
-        sums = {name: add_settled_up(mine, getattr(other, name)) for name, mine in self._amounts()}
-        return type(self)(**_capped(sums))
+        # Sums of amounts are amounts, so they need not be read again: this is what an odometer does at every query.
+        added = object.__new__(type(self))
+        for name in self.names:
+            amount = add_settled_up(getattr(self, name), getattr(other, name))
+            object.__setattr__(added, name, min(amount, ONE) if name == "delta" else amount)
+        return added
 
     def to_json(self) -> dict[str, Any]:
         """The measure's slug and each field, exactly, as text."""
@@ -75,12 +75,6 @@ class AmountLoss(Loss):
 
     def __repr__(self) -> str:
         return f"{self.measure.maker}({', '.join(show(value) for _, value in self._amounts())})"
-
-
-def _capped(sums: dict[str, Extended]) -> dict[str, Extended]:
-    if "delta" in sums:
-        sums["delta"] = min(sums["delta"], ONE)
-    return sums
 
 
 AnyLoss = TypeVar("AnyLoss", bound=AmountLoss)
@@ -114,9 +108,9 @@ class AmountMeasure(Measure, Generic[AnyLoss]):
             if type(loss) is not type(zero):
                 zero + loss  # refuses, and says why
         if len(collected) > 1 and type(zero)._plus is not AmountLoss._plus:
-            return super().total(collected)  # a measure with its own sum, or with none
+            return Measure.total(self, collected)  # a measure with its own sum, or with none
         sums = {name: sum_settled_up([getattr(loss, name) for loss in collected]) for name in self.loss.names}
-        return self.loss(**_capped(sums))
+        return self.loss(**{name: min(amount, ONE) if name == "delta" else amount for name, amount in sums.items()})
 
     def from_json(self, record: Mapping[str, Any]) -> AnyLoss:
         """Read a loss that was written by `to_json`."""
