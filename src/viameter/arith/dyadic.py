@@ -74,7 +74,10 @@ _GUARD = 10
 # Up to this many bits a power is computed exactly.
 _EXACT_POWER_BITS = 2**15
 
-_HALF, _ONE, _TWO = Fraction(1, 2), Fraction(1), Fraction(2)
+# Longer operands than this, in bits, are described in errors instead of shown.
+_LONGEST_SHOWN = 4096
+
+_HALF, _TWO = Fraction(1, 2), Fraction(2)
 
 
 class _Call(NamedTuple):
@@ -84,7 +87,7 @@ class _Call(NamedTuple):
     operands: tuple[Fraction, ...]
 
     def __str__(self) -> str:
-        return f"{self.op}({', '.join(map(show, self.operands))})"
+        return f"{self.op}({', '.join(map(_shown, self.operands))})"
 
 
 def round_up(q: Fraction, bits: int = BITS) -> Fraction:
@@ -336,6 +339,13 @@ def _checked_bits(op: str, bits: int) -> int:
     if isinstance(bits, bool) or not isinstance(bits, int) or bits < 2:
         raise NumberError(f"{op} was given bits={bits!r}: expected an integer of at least 2")
     return bits
+
+
+def _shown(q: Fraction) -> str:
+    # Digits of a number of a million bits take a second, and nobody reads them.
+    if max(q.numerator.bit_length(), q.denominator.bit_length()) <= _LONGEST_SHOWN:
+        return show(q)
+    return f"about {'-' if q < 0 else ''}2**{_floor_log2(q)}"
 
 
 def _too_large(call: _Call) -> NumberError:

@@ -38,7 +38,9 @@ def exactly(value: float) -> Fraction:
     Fraction(3602879701896397, 36028797018963968)
     """
     if not isinstance(value, float):
-        raise NumberError(f"exactly({value!r}) takes a float; an int, Fraction, Decimal or string is exact already")
+        raise NumberError(
+            f"exactly({as_given(value)}) takes a float; an int, Fraction, Decimal or string is exact already"
+        )
     if not math.isfinite(value):
         raise NumberError(f"exactly({value!r}) has no exact value: expected a finite float")
     return Fraction(value)
@@ -75,7 +77,7 @@ def nonnegative(value: Number, *, name: str = "value") -> Fraction:
     """Take a finite number >= 0 exactly."""
     number = exact(value, name=name)
     if number < 0:
-        raise NumberError(f"{name}={value!s} is negative: expected a number >= 0")
+        raise NumberError(f"{name}={as_given(value)} is negative: expected a number >= 0")
     return number
 
 
@@ -96,7 +98,7 @@ def probability(value: Number, *, name: str = "value") -> Fraction:
     """Take a number between 0 and 1 exactly."""
     number = nonnegative(value, name=name)
     if number > 1:
-        raise NumberError(f"{name}={value!s} is more than 1: expected a probability")
+        raise NumberError(f"{name}={as_given(value)} is more than 1: expected a probability")
     return number
 
 
@@ -104,7 +106,7 @@ def whole(value: Number, *, name: str = "value") -> int:
     """Take a whole number >= 0."""
     number = nonnegative(value, name=name)
     if number.denominator != 1:
-        raise NumberError(f"{name}={value!s} is not whole: expected a whole number >= 0")
+        raise NumberError(f"{name}={as_given(value)} is not whole: expected a whole number >= 0")
     return number.numerator
 
 
@@ -121,6 +123,13 @@ def times(factor: Extended, distance: Extended) -> Extended:
     return factor * distance
 
 
+def as_given(value: object) -> str:
+    """A number as it was given; Python refuses to write integers of very many digits."""
+    if isinstance(value, int | Fraction) and max(abs(value.numerator), value.denominator).bit_length() > 1000:
+        return "(a number of very many digits)"
+    return str(value)
+
+
 def _from_text(text: str, name: str) -> Fraction:
     match = _TEXT.fullmatch(text)
     if match is None:
@@ -129,7 +138,7 @@ def _from_text(text: str, name: str) -> Fraction:
         raise NumberError(f"{name} has more than {MOST_DIGITS} digits: write it as a Fraction if it is meant")
     if match["denominator"] is not None and int(match["denominator"]) == 0:
         raise NumberError(f"{name}={text!r} divides by zero")
-    return Fraction(text.replace(" ", ""))
+    return Fraction("".join(text.split()))
 
 
 def _from_decimal(value: Decimal, name: str) -> Fraction:

@@ -13,7 +13,7 @@ WIDTH = 512
 """A sum whose denominator has at most this many bits is exact."""
 
 SIGNIFICANT = 256
-"""A wider one is rounded up to a dyadic rational of this many significant bits."""
+"""A wider one is rounded up to a dyadic rational of so many significant bits, or to an integer that has more."""
 
 CHUNK = 4096
 
@@ -29,7 +29,7 @@ def settle_up(number: Fraction) -> Fraction:
     """
     if number.denominator.bit_length() <= WIDTH:
         return number
-    shift = SIGNIFICANT - (number.numerator.bit_length() - number.denominator.bit_length())
+    shift = max(0, SIGNIFICANT - (number.numerator.bit_length() - number.denominator.bit_length()))
     return Fraction(_ceil_div(number.numerator << shift, number.denominator), 1 << shift)
 
 

@@ -33,9 +33,11 @@ def show(number: Extended) -> str:
             return text
     rounded = _decimal(number)
     marked = "" if Fraction(rounded) == number else "<="
-    mantissa, _, exponent = f"{rounded.normalize():e}".partition("e")
+    # In a context of its own: the caller's could have fewer digits, and would round again, down.
+    short = rounded.normalize(_context(ROUND_CEILING))
+    mantissa, _, exponent = f"{short:e}".partition("e")
     if -5 < int(exponent) < DIGITS:
-        return f"{marked}{rounded.normalize():f}"
+        return f"{marked}{short:f}"
     return f"{marked}{mantissa}e{int(exponent)}"
 
 
@@ -69,9 +71,10 @@ def read_written(text: object, *, name: str = "number") -> Extended:
         return INFINITY
     numerator, _, denominator = text.partition("/")
     base = 16 if text.startswith("0x") else 10
-    if denominator and not int(denominator, base):
-        raise FormatError(f"{name} cannot be read: {text[:40]!r} divides by zero")
-    return Fraction(int(numerator, base), int(denominator or "1", base))
+    number = Fraction(int(numerator, base), int(denominator or "1", base) or 1)
+    if write(number) != text:
+        raise FormatError(f"{name} cannot be read: {text[:40]!r} is not written as this library writes it")
+    return number
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -85,6 +88,10 @@ def _decimal(number: Fraction) -> Decimal:
     exact = quotient * scaled.denominator == scaled.numerator
     if not exact and not negative:
         quotient += 1
-    context = Context(prec=DIGITS, rounding=ROUND_FLOOR if negative else ROUND_CEILING, Emin=-(10**9), Emax=10**9)
-    rounded = context.plus(Decimal(quotient).scaleb(-shift, Context(prec=60, Emin=-(10**9), Emax=10**9)))
+    wide = Decimal((0, tuple(map(int, str(quotient))), -shift))
+    rounded = _context(ROUND_FLOOR if negative else ROUND_CEILING).plus(wide)
     return rounded.copy_negate() if negative else rounded
+
+
+def _context(rounding: str) -> Context:
+    return Context(prec=DIGITS, rounding=rounding, Emin=-(10**9), Emax=10**9, traps=[])

@@ -18,6 +18,7 @@ from viameter.core.measurement import Measurement, PostProcessing, postprocess
 from viameter.core.metric import Metric
 from viameter.core.queryable import External, Guard, Internal, Query, Queryable, guarded_by
 from viameter.core.recipe import Constructor, Recipe, constructor
+from viameter.core.sealed import attempt
 from viameter.core.space import Space
 from viameter.core.transformation import Transformation
 from viameter.core.trusted import require_trust
@@ -41,6 +42,7 @@ __all__ = [
     "Recipe",
     "Space",
     "Transformation",
+    "attempt",
     "by",
     "constructor",
     "guarded_by",

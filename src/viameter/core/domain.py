@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
+from viameter.core.sealed import attempt
 from viameter.errors import NotInDomain
 
 
@@ -27,21 +30,24 @@ class Domain(ABC):
 
     def admit(self, value: Any) -> Any:
         """Return the member in canonical form, or refuse it without saying which part of it is wrong."""
-        try:
-            return self._canonical(value)
-        except NotAMember:
-            pass
-        # Raised outside of the handler: an exception being handled would be kept as its context, with the reason in it.
-        raise NotInDomain(self)
+        succeeded, member = attempt(self._canonical, value)
+        if not succeeded:
+            raise NotInDomain(self)
+        return member
 
     def contains(self, value: Any) -> bool:
         """Whether the value is a member."""
-        return self.why_not(value) is None
+        return attempt(self._canonical, value)[0]
 
     def why_not(self, value: Any) -> str | None:
         """Say why the value is no member, or None. The reason may speak of rows: it is for the custodian's eyes."""
         try:
-            self._canonical(value)
+            with np.errstate(all="ignore"):
+                self._canonical(value)
         except NotAMember as reason:
             return str(reason)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # data may be objects with a will of their own
+            return f"looking at it failed with {type(problem).__name__}"
         return None

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from viameter.errors import IncomparableLosses
+from viameter.errors import FormatError, IncomparableLosses, NumberError
+
+
+@contextmanager
+def refusing_as_format() -> Iterator[None]:
+    """While a stored record is read, a number that makes no sense is a fault of the record."""
+    try:
+        yield
+    except NumberError as problem:
+        raise FormatError(f"the record was changed, or is not of this library: {problem}") from None
 
 
 class Loss(ABC):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from viameter.arith import INFINITY, Extended, Number, extended
+from viameter.arith import INFINITY, Extended, Number, as_given, extended
 from viameter.core.domain import Domain
 from viameter.errors import NumberError
 
@@ -32,5 +32,7 @@ class Metric(ABC):
         """Take a distance as people write it: a number >= 0, whole where this metric counts, or infinity."""
         number = extended(value, name=name)
         if self.counts and number != INFINITY and Fraction(number).denominator != 1:
-            raise NumberError(f"{name}={value!s} is not whole: {self!r} counts, so expected a whole number >= 0")
+            raise NumberError(
+                f"{name}={as_given(value)} is not whole: {self!r} counts, so expected a whole number >= 0"
+            )
         return number

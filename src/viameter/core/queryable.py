@@ -54,75 +54,60 @@ class Queryable:
     fork: two copies could each spend what was granted once.
     """
 
-    __slots__ = ("__weakref__", "_answering", "_guards", "_lock", "_name", "_process", "_transition")
+    __slots__ = ("__weakref__", "_guards", "_machine")
 
     def __init__(self, transition: Transition, *, name: str = "queryable") -> None:
-        self._transition = transition
-        self._name = name
+        self._machine = _Machine(transition, name)
         self._guards = _GUARDS.get()
-        self._lock = threading.RLock()
-        self._answering = False
-        self._process = os.getpid()
 
     def __call__(self, query: Any) -> Any:
         """Ask an external query."""
-        return self._answer(External(query))
+        with self._held() as machine:
+            if machine.answering:
+                raise QueryableBusy(f"{self!r} was queried while it answers another query, or is held for one")
+            with machine.busy():
+                return self._answer(External(query))
 
     def ask(self, query: Any) -> Any:
         """Ask an internal query: between parts of the library, not for those who hold a queryable."""
-        return self._answer(Internal(query))
+        with self._held():
+            return self._answer(Internal(query))
 
     @contextmanager
     def holding(self, query: Any) -> Iterator[Any]:
         """Ask an internal query, and let no other be answered until the context is left: what a guard is made of."""
-        with self._held():
-            yield self._transition(self, Internal(query))
+        # While it is held it may be asked, but nothing may change it: not even the child that it is held for.
+        with self._held() as machine, machine.busy():
+            yield self._answer(Internal(query))
 
     def _answer(self, query: Query) -> Any:
-        with self._held():
-            if isinstance(query, External):
-                return self._answer_external(query)
-            return self._transition(self, query)
-
-    def _answer_external(self, query: External) -> Any:
-        if self._answering:
-            raise QueryableBusy(f"{self!r} was queried by its own answer to another query; ask again when it is done")
-        self._answering = True
         # What is made while this one answers is under its guards, and under those of whoever it answers for.
-        guards = _GUARDS.set((*(guard for guard in _GUARDS.get() if guard not in self._guards), *self._guards))
-        try:
-            return self._transition(self, query)
-        finally:
-            _GUARDS.reset(guards)
-            self._answering = False
+        with _under((*(guard for guard in _GUARDS.get() if guard not in self._guards), *self._guards)) as keep:
+            return keep(self._machine.transition(self, query))
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        if os.getpid() != self._process:
+    def _held(self) -> Iterator[_Machine]:
+        if os.getpid() != self._machine.process:
             raise QueryableError(f"{self!r} was made in another process: it does not survive a fork")
         with ExitStack() as entered:
             # Outermost first, the own lock last: every thread locks from the root towards the leaves.
             for guard in self._guards:
                 entered.enter_context(guard())
-            entered.enter_context(self._lock)
-            yield
+            entered.enter_context(self._machine.lock)
+            yield self._machine
 
     def _put_under(self, guards: tuple[Guard, ...]) -> Queryable:
-        """This queryable under these guards as well; itself if it is under them already."""
+        """The same queryable under these guards as well; itself if it is under them already."""
         missing = tuple(guard for guard in guards if guard not in self._guards)
         if not missing:
             return self
-        inner = self
-
-        def pass_on(_: Queryable, query: Query) -> Any:
-            return inner._answer(query)
-
-        outer = Queryable(pass_on, name=self._name)
-        outer._guards = missing
-        return outer
+        guarded = object.__new__(Queryable)
+        guarded._machine = self._machine
+        guarded._guards = (*missing, *self._guards)
+        return guarded
 
     def __repr__(self) -> str:
-        return f"<{self._name}>"
+        return f"<{self._machine.name}>"
 
     def _refuse_to_copy(self, *_: Any) -> NoReturn:
         raise QueryableError(f"{self!r} cannot be copied or pickled: it holds data, and a copy could spend again")
@@ -130,28 +115,60 @@ class Queryable:
     __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refuse_to_copy
 
 
+class _Machine:
+    """What a queryable is apart from its guards: the same for all who hold it under different ones."""
+
+    __slots__ = ("answering", "lock", "name", "process", "transition")
+
+    def __init__(self, transition: Transition, name: str) -> None:
+        self.transition = transition
+        self.name = name
+        self.lock = threading.RLock()
+        self.answering = False
+        self.process = os.getpid()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        before, self.answering = self.answering, True
+        try:
+            yield
+        finally:
+            self.answering = before
+
+
 @contextmanager
 def guarded_by(guard: Guard | None) -> Iterator[Callable[[Any], Any]]:
     """Put every queryable that is made in this context, and those that they make, under a guard.
 
     The context's value is a function for what is about to leave the context: it puts queryables that were made
-    elsewhere (in another thread, or before) under the same guards, also inside of lists, tuples and dicts.
+    elsewhere (in another thread, or before) under the same guards, also inside of lists, tuples, sets and dicts.
     """
-    guards = _GUARDS.get() if guard is None else (*_GUARDS.get(), guard)
-    token = _GUARDS.set(guards)
-
-    def keep(answer: Any) -> Any:
-        if not guards:
-            return answer
-        if isinstance(answer, Queryable):
-            return answer._put_under(guards)
-        if type(answer) in (list, tuple):
-            return type(answer)(keep(item) for item in answer)
-        if type(answer) is dict:
-            return {name: keep(item) for name, item in answer.items()}
-        return answer
-
-    try:
+    with _under(_GUARDS.get() if guard is None else (*_GUARDS.get(), guard)) as keep:
         yield keep
+
+
+@contextmanager
+def _under(guards: tuple[Guard, ...]) -> Iterator[Callable[[Any], Any]]:
+    token = _GUARDS.set(guards)
+    try:
+        yield lambda answer: _keep(answer, guards) if guards else answer
     finally:
         _GUARDS.reset(token)
+
+
+def _keep(answer: Any, guards: tuple[Guard, ...]) -> Any:
+    """The answer with every queryable in it under the guards; the same object if there is nothing to do."""
+    if isinstance(answer, Queryable):
+        return answer._put_under(guards)
+    if isinstance(answer, dict):
+        kept = {name: _keep(item, guards) for name, item in answer.items()}
+        return answer if all(kept[name] is answer[name] for name in answer) else kept
+    if isinstance(answer, list | tuple | set | frozenset):
+        items = [_keep(item, guards) for item in answer]
+        if all(item is before for item, before in zip(items, answer, strict=True)):
+            return answer
+        make = getattr(answer, "_make", None) or next(
+            kind for kind in (list, tuple, set, frozenset) if isinstance(answer, kind)
+        )
+        return make(items)
+    return answer

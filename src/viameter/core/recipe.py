@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -103,14 +103,40 @@ def constructor(function: Callable[Concatenate[Space, P], Made]) -> Constructor[
 
 
 def freeze(value: Any) -> Any:
-    """Turn lists, sets and arrays into immutable values, so that what a recipe says cannot change after it was said."""
-    if isinstance(value, list | tuple):
+    """Turn lists, sets, dicts and arrays into immutable values, so that what a recipe says cannot change."""
+    if isinstance(value, list | tuple | Iterator):
         return tuple(freeze(item) for item in value)
     if isinstance(value, set):
         return frozenset(value)
     if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
+        return freeze(value.tolist())
+    if isinstance(value, dict):
+        return FrozenDict({name: freeze(item) for name, item in value.items()})
     return value
+
+
+class FrozenDict(Mapping[Any, Any]):
+    """A mapping that does not change, and therefore has a hash."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: dict[Any, Any]) -> None:
+        self._items = items
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
 
 
 def _short(value: Any) -> str:

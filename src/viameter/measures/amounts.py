@@ -28,6 +28,7 @@ from viameter.arith import (
     write,
 )
 from viameter.core import Loss, Measure
+from viameter.core.measure import refusing_as_format
 from viameter.errors import FormatError, IncomparableLosses
 
 ONE = Fraction(1)
@@ -117,7 +118,8 @@ class AmountMeasure(Measure, Generic[AnyLoss]):
         names = self.loss.names
         if set(record) != {"measure", *names} or record["measure"] != self.slug:
             raise FormatError(f"no loss of {self.name}: expected the keys measure={self.slug!r}, {', '.join(names)}")
-        return self.loss(**{name: read_written(record[name], name=name) for name in names})
+        with refusing_as_format():
+            return self.loss(**{name: read_written(record[name], name=name) for name in names})
 
     def __repr__(self) -> str:
         return self.name

@@ -18,6 +18,7 @@ from viameter.arith import (
     Extended,
     Number,
     add_settled_up,
+    as_given,
     extended,
     nonnegative,
     probability,
@@ -26,6 +27,7 @@ from viameter.arith import (
     write,
 )
 from viameter.core import Loss, Measure
+from viameter.core.measure import refusing_as_format
 from viameter.errors import FormatError, IncomparableLosses, NumberError, ParameterError
 
 Points = tuple[tuple[Extended, Extended], ...]
@@ -95,7 +97,8 @@ class RenyiMeasure(Measure):
     def from_json(self, record: Mapping[str, Any]) -> RenyiLoss:
         """Read a loss that was written by `to_json`."""
         points = _points_from_json(record, self.slug, "orders")
-        return renyi(points) if points else self.infinite
+        with refusing_as_format():
+            return renyi(points) if points else self.infinite
 
     def __repr__(self) -> str:
         return "RenyiDP"
@@ -175,7 +178,8 @@ class ProfileMeasure(Measure):
     def from_json(self, record: Mapping[str, Any]) -> ProfileLoss:
         """Read a loss that was written by `to_json`."""
         points = _points_from_json(record, self.slug, "epsilons")
-        return profile(points) if points else self.infinite
+        with refusing_as_format():
+            return profile(points) if points else self.infinite
 
     def __repr__(self) -> str:
         return "Profile"
@@ -223,7 +227,10 @@ def profile(deltas: Mapping[Any, Any] | Callable[[Fraction], Any]) -> ProfileLos
 def _rising(points: Iterable[tuple[Extended, Extended]]) -> Points:
     """Keep the points that no higher order implies."""
     kept: list[tuple[Extended, Extended]] = []
-    for order, bound in sorted(points, reverse=True):
+    least: dict[Extended, Extended] = {}
+    for order, bound in points:
+        least[order] = min(bound, least.get(order, INFINITY))
+    for order, bound in sorted(least.items(), reverse=True):
         if bound < (kept[-1][1] if kept else INFINITY):
             kept.append((order, bound))
     return tuple(reversed(kept))
@@ -232,7 +239,7 @@ def _rising(points: Iterable[tuple[Extended, Extended]]) -> Points:
 def _read_order(order: Number | float) -> Extended:
     number = extended(order, name="order")
     if number <= 1:
-        raise NumberError(f"order={order!s} is not above 1: Renyi orders are")
+        raise NumberError(f"order={as_given(order)} is not above 1: Renyi orders are")
     return number
 
 

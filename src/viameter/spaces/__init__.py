@@ -26,6 +26,7 @@ from viameter.spaces.elements import (
     StringDomain,
     categories,
     float_bounds,
+    read_list,
     scalars,
 )
 from viameter.spaces.metrics import (
@@ -80,6 +81,7 @@ __all__ = [
     "finite",
     "float_bounds",
     "graphs",
+    "read_list",
     "row_count",
     "scalars",
     "streams",

@@ -11,7 +11,7 @@ import numpy as np
 from viameter.arith import Number
 from viameter.core import Domain, NotAMember
 from viameter.errors import ParameterError
-from viameter.spaces.elements import Array, ScalarDomain, scalars
+from viameter.spaces.elements import Array, ScalarDomain, read_list, scalars
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -93,13 +93,11 @@ class FiniteDomain(Domain):
     values: frozenset[Any]
 
     def _canonical(self, value: Any) -> Any:
-        try:
-            inside = value in self.values
-        except TypeError:
-            raise NotAMember(f"it is of type {type(value).__name__}, which is not hashable") from None
-        if not inside:
-            raise NotAMember(f"{value!r} is none of the values")
-        return value
+        # The member, and not what is equal to it: True and 1.0 are equal to 1.
+        for member in self.values:
+            if type(member) is type(value) and member == value:
+                return member
+        raise NotAMember("it is none of the values")
 
     def __repr__(self) -> str:
         return f"finite({sorted(self.values, key=repr)!r})"
@@ -144,7 +142,10 @@ def finite(values: Any) -> FiniteDomain:
     >>> finite({"yes", "no"}).contains("maybe")
     False
     """
-    members = frozenset(values)
+    try:
+        members = frozenset(read_list(values, "finite"))
+    except TypeError:
+        raise ParameterError("finite takes values that are hashable, such as numbers, strings and tuples") from None
     if not members:
         raise ParameterError("finite([]) has no members: expected at least one value")
     return FiniteDomain(members)
@@ -185,6 +186,10 @@ def _as_array(value: Any, element: ScalarDomain) -> Array:
             return array
         if kinds == {int, float} and element.dtype is not np.float64:
             raise NotAMember("its elements are of several types")
+        if int in kinds and element.dtype is np.float64:
+            whole = [item for item in value if type(item) is int]
+            if max(whole) > 2**53 or min(whole) < -(2**53):
+                raise NotAMember("it has integers beyond 2**53, which are not floats exactly")
     elif not hasattr(value, "__array__"):
         raise NotAMember(f"it is of type {type(value).__name__}, not a list, a tuple or an array")
     try:

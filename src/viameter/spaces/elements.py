@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -102,9 +103,10 @@ class FloatDomain(ScalarDomain):
         """The values as float64; what does not convert exactly is refused."""
         if values.dtype.kind not in "fiu" or values.dtype.itemsize > 8:
             raise NotAMember(f"it has elements of type {values.dtype}, not floats of 64 bits")
-        converted = values.astype(np.float64, copy=False)
-        if values.dtype.kind in "iu" and values.size and np.abs(converted).max() > 2.0**53:
+        if values.dtype.kind in "iu" and ((values > 2**53) | (values < -(2**53))).any():
             raise NotAMember("it has integers beyond 2**53, which are not floats exactly")
+        with np.errstate(all="ignore"):  # a signaling NaN of 32 bits warns when it is converted
+            converted = values.astype(np.float64, copy=False)
         if not self.nan and np.isnan(converted).any():
             raise NotAMember("it has NaN")
         if self.bounds is not None and converted.size:
@@ -132,7 +134,8 @@ class StringDomain(ScalarDomain):
     def canonical_array(self, values: Array) -> Array:
         """The values as an array of str objects."""
         if values.dtype.kind in "UT":
-            return values.astype(object)
+            values = values.astype(object)
+        # NumPy's strings of variable length may hold None or NaN for what is missing.
         if values.dtype.kind != "O" or not all(type(value) is str for value in values):
             raise NotAMember(f"it has elements that are not strings (dtype {values.dtype})")
         return values
@@ -213,7 +216,14 @@ def categories(values: Any) -> CategoryDomain:
     >>> categories(["A", "B"]).contains("C")
     False
     """
-    return CategoryDomain(tuple(values))
+    return CategoryDomain(read_list(values, "categories"))
+
+
+def read_list(values: Any, name: str) -> tuple[Any, ...]:
+    """Take a list of public values; text is not one, although Python would take it letter by letter."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(f"{name} takes a list of values, not {values!r}")
+    return tuple(values)
 
 
 def float_bounds(bounds: tuple[Number, Number]) -> tuple[float, float]:

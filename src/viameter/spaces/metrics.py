@@ -171,8 +171,7 @@ class DiscreteDistance(Metric):
 
     def distance(self, left: Any, right: Any) -> Extended:
         """Whether the two differ."""
-        mine, theirs = (_rows(member) if isinstance(member, dict | np.ndarray) else member for member in (left, right))
-        return Fraction(int(mine != theirs))
+        return Fraction(int(_to_the_bit(left) != _to_the_bit(right)))
 
 
 @dataclass(frozen=True)
@@ -246,6 +245,15 @@ def _rows(member: Any) -> list[Hashable]:
         )
     values: list[Hashable] = (member.view(np.int64) if member.dtype == np.float64 else member).tolist()
     return values
+
+
+def _to_the_bit(member: Any) -> Any:
+    """A member so that it is equal to another when the two are the same to the bit: NaN to itself, 0.0 not to -0.0."""
+    if isinstance(member, dict | np.ndarray):
+        return _rows(member)
+    if isinstance(member, tuple):
+        return tuple(_to_the_bit(part) for part in member)
+    return ("float", member.hex()) if isinstance(member, float) else member
 
 
 def _symmetric_difference(left: list[Hashable], right: list[Hashable]) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from viameter.core import Domain, NotAMember
 from viameter.errors import ParameterError
-from viameter.spaces.elements import ScalarDomain, scalars
+from viameter.spaces.elements import GREATEST_INT, ScalarDomain, read_list, scalars
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,9 @@ class GraphDomain(Domain):
             raise NotAMember("its nodes are not those of the domain")
         if not self.directed:
             edges = edges | {(right, left) for left, right in edges}
-        degrees = Counter(left for left, _ in edges)
+        # In a directed graph edges count at both ends: removing a node takes away those that enter it, too.
+        ends = (end for edge in edges for end in edge) if self.directed else (left for left, _ in edges)
+        degrees = Counter(ends)
         if self.max_degree is not None and max(degrees.values(), default=0) > self.max_degree:
             raise NotAMember(f"it has a node of more than {self.max_degree} edges")
         return Graph(nodes, frozenset(edges))
@@ -84,8 +86,8 @@ class StreamDomain(Domain):
         except (TypeError, ValueError):
             raise NotAMember("it is not a list of events (step, user, value)") from None
         for step, user, _ in rows:
-            if isinstance(step, bool) or not isinstance(step, int) or step < 0:
-                raise NotAMember(f"{step!r} is not a step: expected a whole number >= 0")
+            if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= GREATEST_INT:
+                raise NotAMember("it has a step that is not a whole number from 0 to 2**63 - 1")
             if self.steps is not None and step >= self.steps:
                 raise NotAMember(f"step {step} is beyond the {self.steps} steps of the domain")
             if not isinstance(user, str | int):
@@ -107,7 +109,11 @@ def graphs(*, nodes: Any = None, directed: bool = False, max_degree: int | None 
     """
     if max_degree is not None and (isinstance(max_degree, bool) or not isinstance(max_degree, int) or max_degree < 0):
         raise ParameterError(f"max_degree={max_degree!r} is not a degree: expected a whole number >= 0")
-    return GraphDomain(None if nodes is None else frozenset(nodes), directed, max_degree)
+    try:
+        known = None if nodes is None else frozenset(read_list(nodes, "graphs: nodes=..."))
+    except TypeError:
+        raise ParameterError("graphs: nodes=... takes nodes that are hashable, such as numbers and strings") from None
+    return GraphDomain(known, directed, max_degree)
 
 
 def streams(value: type | ScalarDomain, *, steps: int | None = None) -> StreamDomain:

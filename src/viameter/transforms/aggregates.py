@@ -97,7 +97,7 @@ def sum_of_replaced_rows(d_in: Extended, *, lower: Fraction, upper: Fraction, st
         >>> sum_of_replaced_rows(Fraction(3), lower=Fraction(-5), upper=Fraction(3), steps_per_change=2)
         Fraction(8, 1)
     """
-    return times(upper - lower, changes(d_in, steps_per_change))
+    return _replaced(d_in, upper - lower, steps_per_change)
 
 
 @theorem("sum-of-floats", cites=CASACUBERTA, numbers=Numbers.OUTWARD)
@@ -119,7 +119,7 @@ def sum_of_floats(d_in: Extended, *, lower: Fraction, upper: Fraction, size: int
         >>> sum_of_floats(Fraction(1), lower=Fraction(0), upper=Fraction(1), size=10, steps_per_change=1)
         Fraction(562949953421313, 562949953421312)
     """
-    replaced = times(upper - lower, changes(d_in, steps_per_change))
+    replaced = _replaced(d_in, upper - lower, steps_per_change)
     if replaced in (ZERO, INFINITY):
         return replaced
     return replaced + _ulp_at(size * max(abs(lower), abs(upper)))
@@ -144,7 +144,7 @@ def mean_of_replaced_rows(
         >>> mean_of_replaced_rows(Fraction(1), lower=Fraction(0), upper=Fraction(100), size=50, steps_per_change=1)
         Fraction(140737488355329, 70368744177664)
     """
-    replaced = times((upper - lower) / size, changes(d_in, steps_per_change))
+    replaced = _replaced(d_in, (upper - lower) / size, steps_per_change)
     if replaced in (ZERO, INFINITY):
         return replaced
     return replaced + _ulp_at(max(abs(lower), abs(upper)))
@@ -153,6 +153,11 @@ def mean_of_replaced_rows(
 def changes(d_in: Extended, steps_per_change: int) -> Extended:
     """How many rows may have been replaced in that many steps."""
     return INFINITY if d_in == INFINITY else Fraction(Fraction(d_in) // steps_per_change)
+
+
+def _replaced(d_in: Extended, width: Fraction, steps_per_change: int) -> Extended:
+    # Infinitely far apart, datasets may differ in size: not even a width of 0 bounds the difference then.
+    return INFINITY if d_in == INFINITY else times(width, changes(d_in, steps_per_change))
 
 
 @constructor

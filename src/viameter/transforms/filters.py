@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from viameter.arith import Extended, times
-from viameter.core import Metric, Space, Transformation, by, constructor, require_trust
+from viameter.core import Metric, Space, Transformation, attempt, by, constructor, require_trust
 from viameter.errors import NoTheorem, ParameterError
 from viameter.spaces import (
     Array,
@@ -25,7 +25,7 @@ from viameter.spaces import (
     row_count,
 )
 from viameter.theorem import theorem
-from viameter.transforms.predicates import Predicate
+from viameter.transforms.predicates import Predicate, is_of_the_library
 from viameter.transforms.rows import iterate_rows
 
 
@@ -95,6 +95,8 @@ def filter(
         raise ParameterError(f"filter takes vectors and tables, not {domain!r}")
     assumes: tuple[str, ...] = ()
     if isinstance(predicate, Predicate):
+        if not is_of_the_library(predicate):
+            assumes = (require_trust(f"filter {type(predicate).__name__}", trust or ""),)
         mask = _predicate_mask(domain, predicate, column)
     elif callable(predicate):
         name = f"filter {getattr(predicate, '__name__', 'predicate')}"
@@ -149,10 +151,8 @@ def _function_mask(predicate: Callable[[Any], bool], column: str | None) -> Call
         raise ParameterError(f"column={column!r}: a function of your own is given the whole row")
 
     def one(row: Any) -> bool:
-        try:
-            return bool(predicate(row))
-        except Exception:  # whatever a user's function raises: the row is not kept
-            return False
+        succeeded, keep = attempt(lambda: bool(predicate(row)))
+        return succeeded and keep
 
     def mask(member: Any) -> Array:
         return np.fromiter((one(row) for row in iterate_rows(member)), dtype=bool, count=row_count(member))

@@ -13,7 +13,7 @@ import numpy as np
 
 from viameter.arith import Number, exact, floats
 from viameter.errors import ParameterError
-from viameter.spaces import GREATEST_INT, LEAST_INT, Array, FloatDomain, IntDomain, ScalarDomain
+from viameter.spaces import GREATEST_INT, LEAST_INT, Array, FloatDomain, IntDomain, ScalarDomain, read_list
 
 
 class Predicate(ABC):
@@ -145,6 +145,13 @@ def is_in(values: Iterable[Any]) -> Predicate:
     >>> is_in(["A", "B"])
     is_in(['A', 'B'])
     """
-    if isinstance(values, str):
-        raise ParameterError(f"is_in({values!r}) takes a list of values, not a string")
-    return IsIn(tuple(values))
+    return IsIn(read_list(values, "is_in"))
+
+
+def is_of_the_library(predicate: Predicate) -> bool:
+    """Whether the predicate is known to be a total function of one value; a class of somebody's own is not."""
+    if type(predicate) is Not:
+        return is_of_the_library(predicate.holds_not)
+    if type(predicate) is Both:
+        return is_of_the_library(predicate.left) and is_of_the_library(predicate.right)
+    return type(predicate) in (Between, IsIn)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from viameter.arith import Extended, Number, exact
-from viameter.core import Bound, Space, Transformation, by, constructor, require_trust
+from viameter.core import Bound, Space, Transformation, attempt, by, constructor, require_trust
 from viameter.errors import NoTheorem, ParameterError
 from viameter.spaces import (
     GREATEST_INT,
@@ -29,6 +29,7 @@ from viameter.spaces import (
     UserMetric,
     VectorDomain,
     float_bounds,
+    read_list,
     row_count,
 )
 from viameter.theorem import theorem
@@ -131,7 +132,7 @@ def impute(space: Space, *, value: Number) -> Transformation:
     domain = vector_domain(space, "impute")
     if not isinstance(domain.element, FloatDomain):
         raise ParameterError(f"impute takes vectors of floats, not {space.domain!r}: nothing else has NaN")
-    constant = float(exact(value, name="value"))
+    constant = _nearest_float(value, "value")
     bounds = domain.element.bounds
     if bounds is not None:
         bounds = (min(bounds[0], constant), max(bounds[1], constant))
@@ -161,7 +162,7 @@ def cast(space: Space, *, to: type, default: Any = None) -> Transformation:
     domain = vector_domain(space, "cast")
     element = domain.element
     kinds: dict[type, ScalarDomain] = {int: IntDomain(), float: FloatDomain(), str: StringDomain()}
-    if to not in kinds:
+    if not isinstance(to, type) or to not in kinds:
         raise ParameterError(f"cast: to={to!r} is not a type to cast to: expected int, float or str")
     target = kinds[to]
     always = to is str or isinstance(element, IntDomain)
@@ -171,9 +172,10 @@ def cast(space: Space, *, to: type, default: Any = None) -> Transformation:
         )
     if default is not None:
         if to is float and not isinstance(default, float):
-            default = float(exact(default, name="default"))
+            default = _nearest_float(default, "default")
         if not target.contains(default):
             raise ParameterError(f"cast: default={default!r} is not in {target!r}")
+        default = target.admit(default)
     return Transformation(
         input_space=space,
         output_space=Space(replace(domain, element=_cast_domain(element, target)), space.metric),
@@ -203,7 +205,7 @@ def to_grid(space: Space, *, step: Number) -> Transformation:
     lower, upper = (math.floor(Fraction(bound) / size + Fraction(1, 2)) for bound in element.bounds)
     if lower < LEAST_INT or upper > GREATEST_INT:
         raise ParameterError(f"step={step!s} is too fine for {space.domain!r}: multiples would not fit into 64 bits")
-    inverse = float(1 / size)
+    inverse = _nearest_float(1 / size, "1/step")
 
     def function(member: Array) -> Array:
         # Any function of one row is as stable as another; the clipping makes the bounds hold whatever was rounded.
@@ -239,11 +241,13 @@ def map_rows(
     if not output.contains(default):
         raise ParameterError(f"map_rows: default={default!r} is not in {output!r}")
 
+    if not callable(function):
+        raise ParameterError(f"map_rows: function={function!r} is not a function of a row")
+    instead = output.admit(default)
+
     def one(row: Any) -> Any:
-        try:
-            return output._canonical(function(row))
-        except Exception:  # whatever a user's function raises: the default stands for it
-            return default
+        succeeded, value = attempt(lambda: output.admit(function(row)))
+        return value if succeeded else instead
 
     def every(member: Any) -> Array:
         mapped = np.empty(row_count(member), dtype=output.dtype)
@@ -270,7 +274,7 @@ def select(space: Space, columns: Sequence[str]) -> Transformation:
     tables({'age': scalars(int), 'ward': scalars(str)})
     """
     domain = table_domain(space, "select")
-    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    names = read_list([columns] if isinstance(columns, str) else columns, "select: columns")
     kept = TableDomain(tuple((name, domain.column(name)) for name in names), domain.size)
     return Transformation(
         input_space=space,
@@ -306,8 +310,17 @@ def clip_to_int64(values: Array, lower: int, upper: int) -> Array:
     return np.clip(np.where(values >= 2.0**63, GREATEST_INT, inside), lower, upper)
 
 
+def _nearest_float(value: Number, name: str) -> float:
+    try:
+        return float(exact(value, name=name))
+    except OverflowError:
+        raise ParameterError(f"{name} is beyond the largest float") from None
+
+
 def _clamped(element: IntDomain | FloatDomain, bounds: tuple[Number, Number]) -> IntDomain | FloatDomain:
     """The element with the bounds that its numbers have once they are clamped."""
+    if bounds is None:
+        raise ParameterError("clamp: bounds=None; expected (lower, upper)")
     if isinstance(element, IntDomain):
         least, greatest = IntDomain(bounds).bounds  # type: ignore[arg-type,misc]  # checked when made
         known = element.bounds or (least, greatest)

@@ -145,7 +145,8 @@ def _relation(space: Space, metric: Metric) -> Any:
     frm, to = type(space.metric), type(metric)
     size = getattr(space.domain, "size", None)
     if getattr(space.metric, "id", None) == getattr(metric, "id", None):
-        if frm is to or to in COARSER.get(frm, ()):
+        # Metrics that users define are of one class, and still different.
+        if space.metric == metric or to in COARSER.get(frm, ()):
             return by(coarser_metric)
         if to in ADDED_FROM_REPLACED.get(frm, ()):
             return by(added_from_replaced)
