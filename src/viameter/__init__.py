@@ -1,9 +1,11 @@
 """viameter: compose differential privacy with proofs.
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
-The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `measures` and `spaces`, `transforms`, `cli`.
+The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `measures` and `spaces`, `transforms`, `sampling`,
+`mechanisms`, `cli`.
 """
 
+from viameter import sampling
 from viameter._version import __version__
 from viameter.arith import exactly
 from viameter.core import (
@@ -38,6 +40,22 @@ from viameter.measures import (
     pure,
     renyi,
     zcdp,
+)
+from viameter.mechanisms import (
+    accuracy,
+    calibrate,
+    exponential,
+    gaussian,
+    geometric,
+    laplace,
+    least_threshold,
+    noisy_max,
+    private_quantile,
+    quantile_scores,
+    randomized_response,
+    sparse_vector,
+    thresholded_counts,
+    top_k,
 )
 from viameter.spaces import (
     AbsoluteDistance,
@@ -109,10 +127,12 @@ __all__ = [
     "SymmetricIdDistance",
     "Transformation",
     "__version__",
+    "accuracy",
     "approx",
     "approx_zcdp",
     "between",
     "bounded_range",
+    "calibrate",
     "cast",
     "categories",
     "clamp",
@@ -120,13 +140,18 @@ __all__ = [
     "count",
     "domain",
     "exactly",
+    "exponential",
     "filter",
     "finite",
+    "gaussian",
     "gdp",
+    "geometric",
     "graphs",
     "histogram",
     "impute",
     "is_in",
+    "laplace",
+    "least_threshold",
     "limit_rows",
     "loss_from_json",
     "map_rows",
@@ -135,17 +160,25 @@ __all__ = [
     "measured_by",
     "measurement",
     "metric",
+    "noisy_max",
     "postprocess",
+    "private_quantile",
     "profile",
     "pure",
+    "quantile_scores",
+    "randomized_response",
     "renyi",
     "resize",
+    "sampling",
     "scalars",
     "select",
+    "sparse_vector",
     "streams",
     "sum",
     "tables",
+    "thresholded_counts",
     "to_grid",
+    "top_k",
     "transformation",
     "vectors",
     "zcdp",

@@ -20,7 +20,8 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     ├── QueryableError              a queryable that cannot answer
     │   ├── UnknownQuery            it does not know such a query
     │   ├── PermissionGone          a parent has moved on to another child
-    │   └── QueryableBusy           it was asked while it was answering
+    │   ├── QueryableBusy           it was asked while it was answering
+    │   └── QueryableEnded          it has given all the answers that it was made for
     ├── RegistryError               a theorem that is registered wrongly
     └── FormatError                 a stored record that cannot be read
 """
@@ -44,6 +45,7 @@ __all__ = [
     "ParameterError",
     "PermissionGone",
     "QueryableBusy",
+    "QueryableEnded",
     "QueryableError",
     "RegistryError",
     "SealedError",
@@ -158,6 +160,10 @@ class PermissionGone(QueryableError):
 
 class QueryableBusy(QueryableError, RuntimeError):
     """The queryable was asked while it was answering: a transition may not query its own queryable."""
+
+
+class QueryableEnded(QueryableError):
+    """The queryable has given all the answers that it was made for."""
 
 
 class RegistryError(ViameterError, ValueError):

@@ -16,6 +16,7 @@ from viameter.sampling.noise import (
     geometric,
     uniform_below,
 )
+from viameter.sampling.selection import exponential, noisy_max_laplace, permute_and_flip, top_k
 
 __all__ = [
     "SYSTEM",
@@ -27,6 +28,10 @@ __all__ = [
     "bernoulli_exp",
     "discrete_gaussian",
     "discrete_laplace",
+    "exponential",
     "geometric",
+    "noisy_max_laplace",
+    "permute_and_flip",
+    "top_k",
     "uniform_below",
 ]

@@ -24,6 +24,7 @@ from viameter.spaces import (
     NormDistance,
     ScalarDomain,
     VectorDomain,
+    read_list,
 )
 from viameter.theorem import Numbers, theorem
 from viameter.transforms.aggregates import changes
@@ -142,9 +143,14 @@ def _bins(
 
 
 def _by_keys(element: ScalarDomain, keys: Sequence[Any]) -> tuple[Callable[[Array], Array], int]:
+    if isinstance(keys, set | frozenset):
+        raise ParameterError("keys: a set has no order, and the bins need one; give a list")
+    keys = read_list(keys, "histogram: keys")
+    if not all(isinstance(key, str | int) for key in keys):
+        raise ParameterError(f"keys={list(keys)!r}: expected strings or integers")
+    is_in(keys).check(element)
     if not keys or len(set(keys)) != len(keys):
         raise ParameterError(f"keys={list(keys)!r}: expected one or more different values")
-    is_in(keys).check(element)
     places = {key: place for place, key in enumerate(keys)}
     nowhere = len(keys)
 
@@ -156,8 +162,8 @@ def _by_keys(element: ScalarDomain, keys: Sequence[Any]) -> tuple[Callable[[Arra
 
 def _by_edges(element: ScalarDomain, edges: Sequence[Number]) -> tuple[Callable[[Array], Array], int]:
     if not isinstance(element, IntDomain | FloatDomain):
-        raise ParameterError(f"edges={list(edges)!r}: only numbers have edges, not {element!r}")
-    exact_edges = [exact(edge, name="edge") for edge in edges]
+        raise ParameterError(f"edges={edges!r}: only numbers have edges, not {element!r}")
+    exact_edges = [exact(edge, name="edge") for edge in read_list(edges, "histogram: edges")]
     if len(exact_edges) < 2 or any(left >= right for left, right in pairwise(exact_edges)):
         raise ParameterError(f"edges={list(edges)!r}: expected two or more rising numbers")
     bins = len(exact_edges) - 1

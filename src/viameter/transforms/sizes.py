@@ -191,13 +191,13 @@ def _one_row(domain: VectorDomain | TableDomain, fill: Any) -> Any:
     if isinstance(domain, VectorDomain):
         if not domain.element.contains(fill):
             raise ParameterError(f"fill={fill!r} is not in {domain.element!r}")
-        return fill
+        return domain.element.admit(fill)
     if not isinstance(fill, Mapping) or set(fill) != set(domain.names):
         raise ParameterError(f"fill={fill!r} is not a row: expected a dict with {', '.join(map(repr, domain.names))}")
     for name in domain.names:
         if not domain.column(name).contains(fill[name]):
             raise ParameterError(f"fill[{name!r}]={fill[name]!r} is not in {domain.column(name)!r}")
-    return dict(fill)
+    return {name: domain.column(name).admit(fill[name]) for name in domain.names}
 
 
 def _filled(column: Array, constant: Any, missing: int) -> Array:

@@ -1,0 +1,126 @@
+"""Counts of keys that nobody listed: noisy counts that are shown only where they reach a threshold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from viameter.arith import INFINITY, Extended, Number, dyadic, exact
+from viameter.core import Measurement, Space, by, constructor
+from viameter.errors import NoTheorem, NumberError, ParameterError
+from viameter.measures import ApproxDP, approx
+from viameter.measures.amounts import ApproxLoss
+from viameter.sampling import discrete_laplace
+from viameter.sampling.noise import read_scale
+from viameter.spaces import FloatDomain, InsertDeleteDistance, SymmetricDistance
+from viameter.theorem import Numbers, theorem
+from viameter.transforms.requirements import vector_domain
+
+
+@theorem(
+    "thresholded-keys",
+    cites="Korolova et al. 2009; Bun, Nissim and Stemmer 2016 (stability-based histograms); for d rows derived here",
+    numbers=Numbers.OUTWARD,
+)
+def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> ApproxLoss:
+    """Noisy counts shown from a threshold on cost (d/s, delta), delta being the chance that a new key is shown.
+
+    Theorem
+        Let M add discrete Laplace noise Z of scale s to the count of every key that occurs, and show the keys whose
+        noisy count is
+        at least t, with it. For datasets that differ by d rows added or removed, M is (d/s, delta)-private with
+        delta = exp((d - 1)/s) d P(Z >= t - d). For d = 1 this is P(Z >= t - 1), and it is attained.
+    Requires
+        A row has one key. The noise is drawn exactly, independently for each key. Keys that do not occur are never
+        shown.
+    Ensures
+        The loss is approx(d_in/scale, delta), delta rounded up and at most 1.
+    Proof
+        Let K be the keys that occur in both datasets, and let the rows in which they differ be a rows in keys of K, b
+        in keys of
+        the first only and c in keys of the second only, a + b + c <= d. Between the datasets without the other keys, M
+        is (a/s)-private. A key of n rows is shown with probability P(Z >= t - n) <= P(Z >= t - d), so leaving out keys
+        changes the
+        output with probability at most b P(Z >= t - d) on the first and c P(Z >= t - d) on the second. Together,
+        P(S) <= exp(a/s) (P'(S) + c P(Z >= t - d)) + b P(Z >= t - d). Where c > 0, a <= d - 1. So delta is at most
+        exp((d - 1)/s) (b + c) P(Z >= t - d).
+    Example
+        >>> loss = thresholded_keys(Fraction(1), scale=Fraction(1), threshold=21)
+        >>> loss.epsilon, float(loss.delta)
+        (Fraction(1, 1), 1.5068...e-09)
+    """
+    if d_in == 0:
+        return approx(0, 0)
+    if d_in == INFINITY:
+        return approx(INFINITY, 1)
+    d = int(d_in)
+    chance = _upper_tail_up(threshold - d, scale)
+    factor = dyadic.exp_up(Fraction(d - 1) / scale) if d > 1 else Fraction(1)
+    return approx(Fraction(d) / scale, min(Fraction(1), dyadic.round_up(factor * d * chance)))
+
+
+@constructor
+def thresholded_counts(space: Space, *, scale: Number, threshold: int) -> Measurement:
+    """The keys that occur often, with noisy counts, although no list of keys is public: a dict.
+
+    >>> import viameter as vm
+    >>> words = vm.Space(vm.vectors(str), vm.SymmetricDistance())
+    >>> common = vm.thresholded_counts(words, scale=1, threshold=30)
+    >>> shown = common(["the"] * 1000 + ["rare"])
+    >>> list(shown), common.map(1).epsilon
+    (['the'], Fraction(1, 1))
+    """
+    domain = vector_domain(space, "thresholded_counts")
+    if isinstance(domain.element, FloatDomain):
+        raise ParameterError(f"thresholded_counts counts strings, integers and categories, not {space.domain!r}")
+    if not isinstance(space.metric, SymmetricDistance | InsertDeleteDistance):
+        raise NoTheorem(
+            f"thresholded_counts is known where a step adds or removes a row, not for {space.metric!r}; "
+            "measured_by(SymmetricDistance()) changes the metric"
+        )
+    number = read_scale(scale)
+    if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold < 2**62:
+        raise NumberError(f"threshold={threshold!r} is not a whole number >= 1")
+
+    def function(member: Any) -> dict[Any, int]:
+        counts = Counter(member.tolist())
+        # In order of the keys: the order in which they occur would tell more.
+        keys = sorted(counts)
+        noise = discrete_laplace(len(keys), number).tolist()
+        noisy = {key: counts[key] + added for key, added in zip(keys, noise, strict=True)}
+        return {key: count for key, count in noisy.items() if count >= threshold}
+
+    return Measurement(
+        input_space=space,
+        measure=ApproxDP,
+        function=function,
+        bound=by(thresholded_keys, scale=number, threshold=threshold),
+    )
+
+
+def _upper_tail_up(least: int, scale: Fraction) -> Fraction:
+    """An upper bound on P(Z >= least) for discrete Laplace noise: exp(-k/s)/(1 + exp(-1/s)) for k >= 1."""
+    if least <= 0:
+        return Fraction(1)
+    one = dyadic.exp_down(-1 / scale)
+    return dyadic.div_up(dyadic.exp_up(Fraction(-least) / scale), 1 + one)
+
+
+def least_threshold(*, scale: Number, delta: Number) -> int:
+    """The least threshold for which one row more or less costs at most this delta.
+
+    >>> least_threshold(scale=1, delta="1e-9")
+    22
+    """
+    number, target = read_scale(scale), exact(delta, name="delta")
+    if not 0 < target < 1:
+        raise NumberError(f"delta={delta!s} is not between 0 and 1")
+    # P(Z >= k) = exp(-k/s)/(1 + exp(-1/s)) <= delta for k = s ln(1/(delta (1 + exp(-1/s)))), rounded up.
+    inner = 1 / (target * (1 + dyadic.exp_down(-1 / number)))
+    guess = 1 if inner <= 1 else 1 + max(1, int(-(-number * dyadic.log_up(inner) // 1)))
+    while guess > 1 and thresholded_keys(Fraction(1), scale=number, threshold=guess - 1).delta <= target:
+        guess -= 1
+    while thresholded_keys(Fraction(1), scale=number, threshold=guess).delta > target:
+        guess += 1
+    return guess
