@@ -19,14 +19,13 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
     """The least w so that, with probability at least 1 - alpha, a release is within w of the truth.
 
     For noise on numbers: |release - truth| <= w for each number, in the data's unit; on a grid, the truth is what
-    rounding to
-    the grid left of it. For the exponential mechanism and permute-and-flip: the score of the choice is within w of the
-    best.
+    rounding to the grid left of it. For the exponential mechanism and permute-and-flip: the score of the choice is
+    within w of the best.
 
     >>> import viameter as vm
     >>> number = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
-    >>> vm.accuracy(vm.laplace(number, scale=10), alpha="1/20"), vm.accuracy(vm.gaussian(number, scale=10),
-    alpha="1/20") (Fraction(30, 1), Fraction(19, 1))
+    >>> vm.accuracy(vm.laplace(number, scale=10)), vm.accuracy(vm.gaussian(number, scale=10))
+    (Fraction(30, 1), Fraction(19, 1))
     """
     chance = exact(alpha, name="alpha")
     if not 0 < chance < 1:
@@ -38,7 +37,7 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
     if name in ("laplace", "geometric", "gaussian"):
         width = laplace_width if name != "gaussian" else gaussian_width
         step = given.get("step", Fraction(1))
-        return width(given["scale"] / step, chance) * step
+        return Fraction(width(given["scale"] / step, chance) * step)
     if name in ("exponential", "noisy_max") and last.bound.theorem.slug != "noisy-max-laplace":
         domain = last.input_space.domain
         candidates = domain.size if isinstance(domain, VectorDomain) else None
@@ -91,7 +90,7 @@ def _summed_width(scale: Fraction, alpha: Fraction) -> Fraction:
                 found = None
                 break
             found = magnitude
-            # Cell 2h is h, and cell 2h + 1 is -(h + 1): the values of this magnitude are 2 magnitude and 2 magnitude - 1.
+            # Cell 2h is h, and cell 2h + 1 is -(h + 1): of this magnitude are the cells 2 magnitude and one less.
             pair = [values[c] for c in (2 * magnitude, 2 * magnitude - 1) if 0 <= c < len(values)]
             beyond_low += sum(low for low, _ in pair)
             beyond_high += sum(high for _, high in pair)
@@ -103,9 +102,9 @@ def _summed_width(scale: Fraction, alpha: Fraction) -> Fraction:
 
 
 def _bounded_width(scale: Fraction, alpha: Fraction) -> Fraction:
-    # The sum of exp(-x^2/2s^2) over all integers is at least s sqrt(2 pi), and over x > w at most the integral from w on:
-    # P(|Z| > w) <= erfc(w/(s sqrt 2)).
-    import gmpy2
+    # The sum of exp(-x^2/2s^2) over all integers is at least s sqrt(2 pi), and that over x > w at most the integral
+    # from w on: P(|Z| > w) <= erfc(w/(s sqrt 2)).
+    import gmpy2  # type: ignore[import-untyped]
 
     context = gmpy2.context(precision=100, round=gmpy2.RoundUp)
     target = floats.from_fraction_down(alpha)
@@ -125,6 +124,6 @@ def _bounded_width(scale: Fraction, alpha: Fraction) -> Fraction:
 
 
 def selection_width(scale: Fraction, alpha: Fraction, candidates: int) -> Fraction:
-    """s ln((n - 1)/alpha), rounded up: each of the others, t below the best, is chosen with probability at most exp(-t/s)."""
+    """s ln((n - 1)/alpha), rounded up: one that is t below the best is chosen with probability at most exp(-t/s)."""
     odds = Fraction(candidates - 1) / alpha
     return Fraction(0) if odds <= 1 else scale * dyadic.log_up(odds)

@@ -27,7 +27,7 @@ Formula = Callable[[Fraction, Loss, Space, dict[str, Any]], dict[str, Any]]
 def calibrate(
     mechanism: Constructor[..., Measurement], data: Space | Transformation, *, d_in: Any, loss: Loss, **parameters: Any
 ) -> Measurement:
-    """The mechanism with as little noise as the loss allows, for data `d_in` apart; after a transformation if one is given.
+    """The mechanism with as little noise as the loss allows, for data `d_in` apart; after a transformation if given.
 
     >>> import viameter as vm
     >>> visits = vm.Space(vm.vectors(int), vm.SymmetricDistance())
@@ -78,7 +78,7 @@ def _selection(distance: Fraction, loss: Loss, _: Space, parameters: dict[str, A
     reach = distance * (1 if parameters.get("monotone") else 2) * parameters.get("k", 1)
     measure = _name(loss.measure)
     if measure == "ZCDP":
-        # k (reach/s)^2/8 <= rho
+        # k picks cost k (one/s)^2/8 together, which is at most rho.
         one = distance * (1 if parameters.get("monotone") else 2)
         scale = dyadic.sqrt_up(one**2 * parameters.get("k", 1) / (8 * _amount(loss, "rho")), bits=BITS)
     elif measure == "BoundedRange":

@@ -302,7 +302,8 @@ def quantile_scores(space: Space, *, alpha: Number, candidates: Sequence[Number]
         less = np.searchsorted(ordered, grid, side="left")
         greater = len(ordered) - np.searchsorted(ordered, grid, side="right")
         # At most 2^40 rows times 10^6 fits into 62 bits; no machine holds more rows.
-        return -np.abs((q - p) * less - p * greater)
+        scores: Array = -np.abs((q - p) * less - p * greater)
+        return scores
 
     steps = steps_per_change(space, row_metric(space, "quantile_scores"))
     return Transformation(

@@ -86,8 +86,7 @@ def sparse_vector(
     (False, True)
     >>> above(visits >> vm.count())
     Traceback (most recent call last):
-    viameter.errors.QueryableEnded: <sparse vector> has said yes 1 times, which was its limit: it answers no more
-    queries
+    viameter.errors.QueryableEnded: <sparse vector> has said yes 1 times, its limit, and answers no more
     """
     query_scale = read_scale(scale)
     own = query_scale / 2 if threshold_scale is None else read_scale(threshold_scale)
@@ -105,9 +104,7 @@ def sparse_vector(
                 raise UnknownQuery(self, query.query)
             _check_query(query.query, space, distance, most)
             if left == 0:
-                raise QueryableEnded(
-                    f"{self!r} has said yes {limit} times, which was its limit: it answers no more queries"
-                )
+                raise QueryableEnded(f"{self!r} has said yes {limit} times, its limit, and answers no more")
             value = run_sealed(query.query.function, member)
             above = bool(value + discrete_laplace(scale=query_scale) >= noisy_threshold)
             left -= above
@@ -135,5 +132,6 @@ def _check_query(query: Transformation, space: Space, d_in: Extended, sensitivit
         raise NoTheorem(f"the sparse vector answers queries that give an integer, not {output!r}")
     if query.map(d_in) > sensitivity:
         raise NoTheorem(
-            f"{query!r} may differ by {query.map(d_in)} on data {d_in} apart, and the sparse vector was made for {sensitivity}"
+            f"{query!r} may differ by {query.map(d_in)} on data {d_in} apart, "
+            f"and the sparse vector was made for {sensitivity}"
         )

@@ -59,6 +59,8 @@ _LARGE = 2.0**900
 _WIDEST = 5000
 # Within these, a factor times a difference underflows only where the exponent is below 2^-1000.
 _PLAIN = 1000
+# Below log2(e): exp(-x) is at most 2^-floor(x _OCTAVES).
+_OCTAVES = Fraction(14426, 10000)
 # Far within what dyadic numbers can hold.
 _LARGEST_EXPONENT = 2**18
 
@@ -158,13 +160,16 @@ class Weights:
 
 def fixed_exp(exponent: Fraction, bits: int) -> int:
     """An integer r with r <= exp(-exponent) 2^bits <= r + 2, for an exponent >= 0."""
-    if exponent > bits:
+    octaves = math.floor(exponent * _OCTAVES)
+    if octaves > bits:
         return 0
     if exponent > _LARGEST_EXPONENT:
-        # The square of the half: (r + 2)^2 - r^2 is far below a unit, and the shift truncates once.
-        return fixed_exp(exponent / 2, bits + 2) ** 2 >> bits + 4
-    # exp(-x) is at most 2^-floor(x), so that so many relative bits make an absolute error of 1/64 unit.
-    low = dyadic.exp_down(-exponent, bits=bits - math.floor(exponent) + 8)
+        # The square of the half h. In units of 2^-half_bits it is at most 2^(half_bits - octaves of the half), so that
+        # (h + 2)^2 - h^2 = 4h + 4 is at most 9/16 of the unit of the square's last place kept.
+        half_bits = bits - math.floor(exponent / 2 * _OCTAVES) + 3
+        return fixed_exp(exponent / 2, half_bits) ** 2 >> 2 * half_bits - bits
+    # So many relative bits make an absolute error of at most 1/64 unit.
+    low = dyadic.exp_down(-exponent, bits=bits - octaves + 8)
     return (low.numerator << bits) // low.denominator
 
 
