@@ -25,7 +25,7 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
     >>> import viameter as vm
     >>> number = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
     >>> vm.accuracy(vm.laplace(number, scale=10)), vm.accuracy(vm.gaussian(number, scale=10))
-    (Fraction(30, 1), Fraction(19, 1))
+    (Fraction(30, 1), Fraction(20, 1))
     """
     chance = exact(alpha, name="alpha")
     if not 0 < chance < 1:

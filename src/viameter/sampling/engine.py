@@ -1,24 +1,25 @@
 """The engine: draws of discrete noise from a table of cells, one by one or by the million, exact.
 
-A draw takes two words. The first picks a cell by an alias table. The second has L in its upper bits, and below them the
-first
-bits of the uniform number that decides whether (cell, L) is accepted. Most draws are decided by these words. The rest
-are the same draws continued: further bits are appended to the bits drawn, and numbers are known to as many bits as that
-takes.
+A draw takes a first word, which picks a cell by an alias table; then L uniform, and the first k bits v of the uniform
+number u that decides whether (cell, L) is accepted. u is in [v, v + 1) 2^-k, and u < exp(-x) accepts. Most draws are
+decided by these bits. The rest are the same draws continued: further bits are appended to the bits drawn, and numbers
+are known to as many bits as that takes.
 
-Floats decide only with room to spare. With x the exponent of acceptance, u in [v, v + 1) 2^-k the uniform number,
+By the million, the second word has the upper bits of L, at most `HIGH` of them, and v; a third one has the lower bits
+of L, where there are more. Three steps decide acceptance, each what the one before left open:
 
-    u < 1 - x <= exp(-x)                                       accepts: `_SURE` is a thousand times the rounding errors
-    u outside of the Taylor polynomial of exp(-x) by `_NEAR`    decides: its remainder and roundings are below a tenth
-    of it
-
-and everything else, as well as every tail, goes to `_continue`, which computes with integers.
+1. u < 1 - x accepts, since 1 - x <= exp(-x). In integers: an upper bound on 2^k x, from the upper bits of L and an
+   upper bound on the slope of x in the cell, and v + 1 add up to at most 2^k.
+2. u that is away from the Taylor polynomial of exp(-x) by `_NEAR` decides. In floats: the remainder and all roundings
+   are below a tenth of `_NEAR`.
+3. What is left, every tail, and every first word that does not pick a cell, is decided one by one, in integers.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -35,20 +36,19 @@ Ints = npt.NDArray[np.int64]
 LARGEST = 2**63 - 1
 """Noise beyond 64 bits stops here; it is drawn exactly first."""
 
-_SURE = 1e-12
+HIGH = 12
+"""How many bits of L are in the second word at most."""
+
 _NEAR = 1e-9
-_CHUNK = 1 << 14
+_CHUNK = 1 << 15
 _TAIL = -(2**63)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How many bits of the two words go where; tests make them few, so that rare paths are common."""
+    """How many bits the first word has; tests make them few, so that rare paths are common."""
 
     first: int = 32
-    """Bits of the first word; the upper ones pick a column, the rest are the fraction."""
-    accept: int = 17
-    """At least so many bits of the second word decide acceptance."""
 
 
 class Engine:
@@ -62,10 +62,11 @@ class Engine:
         self._fraction_bits = layout.first - column_bits
         self._fraction_mask = (1 << self._fraction_bits) - 1
         self.table = AliasTable.build(family.weights, column_bits=column_bits, fraction_bits=self._fraction_bits)
-        # The second word: none where L is 0, 32 bits where L and enough bits for acceptance fit, else 64.
-        self._second = 0 if not family.shift else 32 if family.shift + layout.accept <= 32 else 64
-        self._accept_bits = self._second - family.shift
+        self._high = min(family.shift, HIGH)
+        # Where L is always 0, everything is accepted.
+        self._accept_bits = 32 - self._high if family.shift else 0
         self._accept_mask = (1 << self._accept_bits) - 1
+        self._second = family.shift + self._accept_bits
         slope, curvature = family.slopes()
         self._slopes = float(slope(1)), float(curvature)
 
@@ -81,12 +82,12 @@ class Engine:
                 return drawn
 
     def _decide(self, first: int, second: int, stream: Stream) -> int | None:
-        """The value of two words, or None if it is refused; exact, with as many further bits as that takes."""
+        """The value of a first word and of L and v, or None if it is refused; exact, whatever further bits it takes."""
         cell = self.table.decide(first >> self._fraction_bits, first & self._fraction_mask, stream)
         if cell >= self._tails:
             magnitude = self.family.tail(cell & 1, stream)
         elif self._second:
-            magnitude = self._accepted(self.family.corner(cell), second, stream)
+            magnitude = self._accepted(cell, second, stream)
         else:
             magnitude = self.family.corner(cell)
         if magnitude is None:
@@ -94,15 +95,27 @@ class Engine:
         magnitude = min(magnitude, LARGEST)
         return -magnitude if cell & 1 else magnitude
 
-    def _accepted(self, corner: int, second: int, stream: Stream) -> int | None:
+    def _accepted(self, cell: int, second: int, stream: Stream) -> int | None:
         low, drawn = second >> self._accept_bits, second & self._accept_mask
-        slope, curvature = self._slopes
-        x = low * (slope * corner if curvature else slope) + low * low * curvature
-        if (drawn + 1) * 2.0**-self._accept_bits + x < 1 - _SURE:
-            return corner + low
-        exponent = self.family.exponent(corner, low)
-        accepted = bernoulli_exp(exponent, stream, drawn=drawn, width=self._accept_bits)
-        return corner + low if accepted else None
+        corner = self.family.corner(cell)
+        # The first of the three steps, with slopes in units of 2^-64.
+        if ((drawn + 1) << 64) + (low * self._steepest[cell] << self._accept_bits) > 1 << (64 + self._accept_bits):
+            exponent = self.family.exponent(corner, low)
+            if not bernoulli_exp(exponent, stream, drawn=drawn, width=self._accept_bits):
+                return None
+        return corner + low
+
+    @cached_property
+    def _steepest(self) -> list[int]:
+        """For each cell an upper bound on x/L, in units of 2^-64."""
+        slope, curvature = self.family.slopes()
+        most = curvature * (1 << self.family.shift)
+        constant = slope(1) if not curvature else None
+        ups = []
+        for cell in range(self._tails):
+            steepest = constant if constant is not None else slope(self.family.corner(cell)) + most
+            ups.append(-(-(steepest.numerator << 64) // steepest.denominator))
+        return ups
 
     # By the million
 
@@ -122,7 +135,6 @@ class Engine:
     def _propose(self, count: int, stream: Stream) -> Ints:
         """Those of so many proposals that are accepted, in order."""
         first = stream.words(count, 32)
-        second = stream.words(count, self._second) if self._second else None
         thresholds, corners, _ = self._vectors
         index = first >> np.uint32(self._fraction_bits)
         fraction = first & np.uint32(self._fraction_mask)
@@ -133,26 +145,27 @@ class Engine:
         values: Ints = np.take(corners, index, mode="clip")
         # Fractions that do not decide, and the tails, whose mark is the least integer.
         special = fraction == threshold
-        if values.min() == _TAIL:
+        if values.min(initial=0) == _TAIL:
             special |= values == _TAIL
-        refused = np.empty(0, dtype=np.int64)
-        if second is not None:
+        if not self._second:
+            refused = self._decide_special(values, special, first, None, stream)
+        else:
+            second = _Second(self, count, stream)
             # L and the corner share no bits, and -(G + 1) is G with all bits turned: one xor adds L either way.
-            values ^= (second >> second.dtype.type(self._accept_bits)).astype(np.int64, copy=False)
-            refused = self._refused(index, second, special, stream)
-        if special.any():
-            refused = np.concatenate([refused, self._decide_special(values, special, first, second, stream)])
+            values ^= second.low
+            refused = self._decide_special(values, special, first, second, stream)
+            refused = np.concatenate([refused, self._refused(index, second, special, stream)])
         if not len(refused):
             return values
         accepted = np.ones(count, dtype=bool)
         accepted[refused] = False
         return values[accepted]
 
-    def _decide_special(self, values: Ints, special: Any, first: Any, second: Any, stream: Stream) -> Any:
+    def _decide_special(self, values: Ints, special: Any, first: Any, second: _Second | None, stream: Stream) -> Any:
         """Decide the special places one by one, and return those that are refused."""
         refused = []
         for place in np.flatnonzero(special).tolist():
-            drawn = self._decide(int(first[place]), 0 if second is None else int(second[place]), stream)
+            drawn = self._decide(int(first[place]), 0 if second is None else second.at(place), stream)
             if drawn is None:
                 refused.append(place)
             else:
@@ -161,50 +174,91 @@ class Engine:
 
     @cached_property
     def _vectors(self) -> tuple[Any, Any, Any]:
-        """By column, thresholds; by 2 column + (1 if the own cell is taken), values of L = 0 and slopes."""
+        """By column, thresholds; by 2 column + (1 if the own cell is taken), values of L = 0 and cells."""
         cells = np.stack([self.table.alias, np.arange(len(self.table.alias))], axis=1).ravel()
-        rows, signs = cells >> 1, cells & 1
         # b = 1 stands for -(G + 1), which is G with all bits turned.
-        values = np.where(cells >= self._tails, _TAIL, (rows << self.family.shift) ^ -signs)
-        slopes = ((rows << self.family.shift) + signs) * self._slopes[0]
-        return np.array(self.table.first_bits, dtype=np.uint32), values, slopes
+        values = np.where(cells >= self._tails, _TAIL, (cells >> 1 << self.family.shift) ^ -(cells & 1))
+        return np.array(self.table.first_bits, dtype=np.uint32), values, cells
 
-    def _exponents(self, column: Any, low: Any) -> Any:
-        """x, in floats, for cells and L."""
-        slope, curvature = self._slopes
+    @cached_property
+    def _reaches(self) -> Any:
+        """By index of `_vectors`: what a unit of the upper bits of L adds to 2^k x at most, in units of 2^-HIGH.
+
+        None where x may be above 1/2, so that sums could leave 32 bits; it is not for the scales that the library uses.
+        """
+        if max(self._steepest) << self.family.shift > 1 << 63:
+            return None
+        # steepest 2^-64 for one of L; an upper bit of L is 2^(m - high); and 2^k, in units of 2^-high, is 2^32 in all.
+        up = 64 - 32 - (self.family.shift - self._high)
+        reaches = [-(-steepest >> up) if up >= 0 else steepest << -up for steepest in self._steepest]
+        _, curvature = self._slopes
         if not curvature:
-            return low * slope
-        return low * (np.take(self._vectors[2], column, mode="clip") + low * curvature)
+            return np.uint32(reaches[0])
+        # The tails, which are special anyway, get any.
+        cells = self._vectors[2]
+        padded = np.array([*reaches, *[0] * (int(cells.max()) + 1 - len(reaches))], dtype=np.uint32)
+        return padded[cells]
 
-    def _parts(self, second: Any) -> tuple[Any, Any]:
-        kind = second.dtype.type
-        low, drawn = second >> kind(self._accept_bits), second & kind(self._accept_mask)
-        # Both have a bit less than the word, and signed integers are turned into floats faster.
-        signed = np.int32 if second.dtype.itemsize == 4 else np.int64
-        return low.view(signed).astype(np.float64), drawn.view(signed).astype(np.float64)
-
-    def _refused(self, index: Any, second: Any, special: Any, stream: Stream) -> Any:
-        """The places that are refused: surely not where u < 1 - x; else by the Taylor polynomial, or exactly."""
+    def _refused(self, index: Any, second: _Second, special: Any, stream: Stream) -> Any:
+        """The places that are refused, apart from the special ones."""
+        unsure = self._unsure(index, second)
+        unsure = unsure[~special[unsure]]
         unit = 2.0**-self._accept_bits
-        low, uniform = self._parts(second)
-        uniform *= unit
-        unsure = np.flatnonzero(uniform + self._exponents(index, low) > 1 - unit - _SURE)
-        uniform, index = uniform[unsure], index[unsure]
-        near = _taylor_exp(self._exponents(index, low[unsure]))
+        uniform = second.drawn[unsure] * unit
+        low = second.low[unsure].astype(np.float64)
+        slope, curvature = self._slopes
+        cells = self._vectors[2][index[unsure]]
+        corners = (cells >> 1 << self.family.shift) + (cells & 1)
+        x = low * (slope * corners + low * curvature) if curvature else low * slope
+        near = _taylor_exp(np.minimum(x, 1.0))
         refused = uniform > near + _NEAR
-        open_ = ~refused & (uniform + unit > near - _NEAR) & ~special[unsure]
+        # The polynomial speaks of x up to 1.
+        open_ = (x > 1) | (~refused & (uniform + unit > near - _NEAR))
         for place in np.flatnonzero(open_).tolist():
-            corner = self.family.corner(self._cell(int(index[place])))
-            refused[place] = self._accepted(corner, int(second[unsure[place]]), stream) is None
-        return unsure[refused & ~special[unsure]]
+            refused[place] = self._accepted(int(cells[place]), second.at(int(unsure[place])), stream) is None
+        return unsure[refused]
 
-    def _cell(self, index: int) -> int:
-        return index >> 1 if index & 1 else self.table.alias[index >> 1]
+    def _unsure(self, index: Any, second: _Second) -> Any:
+        """The places where the first step does not accept."""
+        reaches = self._reaches
+        if reaches is None:
+            return np.arange(len(index))
+        reach = np.take(reaches, index, mode="clip") if reaches.ndim else reaches
+        # Where L has lower bits, they are less than one of the upper ones.
+        upper = second.upper + np.uint32(1) if self.family.shift > self._high else second.upper
+        reach = upper * reach
+        reach >>= np.uint32(self._high)
+        reach += second.drawn
+        # Up to 1 was cut off by the shift, and u may be up to 1 above v: accepted if reach + 2 <= 2^k.
+        return np.flatnonzero(reach > np.uint32((1 << self._accept_bits) - 2))
+
+
+class _Second:
+    """L and v of many proposals, from a second and maybe a third word each."""
+
+    __slots__ = ("_accept_bits", "drawn", "low", "upper")
+
+    def __init__(self, engine: Engine, count: int, stream: Stream) -> None:
+        self._accept_bits = engine._accept_bits
+        word = stream.words(count, 32)
+        self.upper = word >> np.uint32(engine._accept_bits)
+        self.drawn = word & np.uint32(engine._accept_mask)
+        self.low = self.upper.astype(np.int64)
+        further = engine.family.shift - engine._high
+        if further:
+            width = 32 if further <= 32 else 64
+            third = stream.words(count, width)
+            self.low <<= further
+            self.low |= (third >> third.dtype.type(width - further)).astype(np.int64)
+
+    def at(self, place: int) -> int:
+        """L and v of one proposal, as one integer."""
+        return int(self.low[place]) << self._accept_bits | int(self.drawn[place])
 
 
 def _taylor_exp(x: Any) -> Any:
-    """exp(-x) for 0 <= x <= 1 to within 1e-10: the remainder after x^12 is at most 1/13!, roundings are below 1e-15."""
-    value = np.full_like(x, 1 / 479001600)
+    """exp(-x) for 0 <= x <= 1 to within 1e-10: the remainder after x^12 is at most 1/13!, roundings are below 1e-14."""
+    value = np.full_like(x, float(Fraction(1, math.factorial(12))))
     for n in range(11, -1, -1):
         value *= -x
         value += 1 / math.factorial(n)

@@ -29,8 +29,8 @@ ROWS = 511
 """Rows of cells for each sign: with the two tails they fill 1024 columns."""
 
 # How far the cells reach, in scales; beyond are the tails, which are drawn exactly too, but one by one.
-_LAPLACE_REACH = Fraction(25)
-_GAUSSIAN_REACH = Fraction(19, 2)
+_LAPLACE_REACH = Fraction(16)
+_GAUSSIAN_REACH = Fraction(6)
 
 
 def read_scale(scale: Number) -> Fraction:

@@ -34,6 +34,7 @@ _BLOCK = 1 << 10
 """Candidates whose weights are added up before anything else is; a chunk is a number of them."""
 _FIRST_BITS = 64
 _COIN_BITS = 32
+_SMALLEST_SCALE = Fraction(1, 2**1000)
 # Twice what a weight times 2^32 may be off, and the rounding of its difference from a word.
 _COIN_MARGIN = 2.0**_COIN_BITS * (2 * NEAR_ERROR + 2 * NEAR_DROPPED)
 
@@ -100,8 +101,8 @@ def permute_and_flip(scores: Scores, scale: Number, *, entropy: Entropy = SYSTEM
 def noisy_max_laplace(scores: Scores, scale: Number, *, entropy: Entropy = SYSTEM) -> int:
     """Report noisy max: the index of the largest q_i + discrete Laplace noise of that scale, for integer scores.
 
-    Of equal ones the first is taken. Sums are compared as integers without bounds. Above a scale of 2^52 noise is drawn
-    one by one, which takes milliseconds for each candidate.
+    Of equal ones the first is taken. Sums are compared as integers without bounds. Where the scale is above 2^52 or
+    below 2^-1000, noise is drawn one by one, which takes milliseconds for each candidate.
 
     >>> noisy_max_laplace(np.array([0, 100_000, 0]), 1)
     1
@@ -168,8 +169,8 @@ def _by_floats(weights: Weights, drawn: int, width: int) -> int | None:
     here is one of at most M sums of blocks of B weights, and of at most B weights of one more block: it is off by at
     most (M + 2B) 2^-53 of the total, and by what the n weights are off. As the largest weight is exactly 1, the total
     is at least 1, and n NEAR_DROPPED is at most that part of it. That bounds both a partial sum and the total. To turn
-    u into a float, to multiply it with the total and not to know its further bits is less than 2^-51 of the total. So
-    `error` bounds each of the two sides of a comparison, and twice the sum of the two is asked for.
+    u into a float and to multiply it with the total adds less than 2^-51 of the total. So `error` bounds each of the
+    two sides of a comparison, and twice the sum of the two is asked for.
     """
     count = len(weights.scores)
     blocks = -(-count // _BLOCK)
@@ -192,7 +193,7 @@ def _by_floats(weights: Weights, drawn: int, width: int) -> int | None:
     margin = 4 * error * total
     # The first candidate has no lower end that u could be below, and the last no upper one.
     above = index == 0 or (float(inner[place - 1]) if place else before) + margin <= target
-    below = index == count - 1 or target + margin <= float(inner[place])
+    below = index == count - 1 or target + total * 2.0**-width + margin <= float(inner[place])
     return index if above and below else None
 
 
@@ -233,7 +234,7 @@ class _Rest(Entropy):
 
 def _largest_sum(scores: Scores, scale: Fraction, stream: Stream) -> tuple[int, int]:
     """Add noise; the largest sum, and the first place where it is."""
-    if scale > LARGEST_SCALE:
+    if not _SMALLEST_SCALE <= scale <= LARGEST_SCALE:
         noise = [_laplace(scale, stream) for _ in range(len(scores))]
     else:
         drawn = laplace_engine(scale).draw_many(len(scores), _Rest(stream))

@@ -57,6 +57,6 @@ def _tree(node: Derivation, first: str, rest: str) -> Iterator[str]:
     yield f"{first}{node.subject}: {node.given} -> {node.bound}"
     bar = "│  " if node.premises else "   "
     yield f"{rest}{bar}{theorem.statement.title} [{theorem.slug}, {theorem.numbers.value}]"
-    for premise in node.premises:
-        last = premise is node.premises[-1]
+    for place, premise in enumerate(node.premises, start=1):
+        last = place == len(node.premises)
         yield from _tree(premise, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))

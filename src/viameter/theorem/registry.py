@@ -56,6 +56,9 @@ def theorem(slug: str, *, cites: str, numbers: Numbers = Numbers.EXACT) -> Calla
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug):
         raise RegistryError(f"slug={slug!r} is not a slug: expected lower-case words joined by hyphens")
 
+    if not isinstance(cites, str) or not cites.strip():
+        raise RegistryError(f"slug={slug!r} cites nothing: say whose theorem it is, or that it is derived here")
+
     def register(function: Function) -> Function:
         where = f"{function.__module__}.{function.__qualname__}"
         known = _THEOREMS.get(slug)
