@@ -1,4 +1,4 @@
-"""The tour: a chain of transformations on bundled data, the theorems behind its bound, and exact losses."""
+"""The tour: a chain of transformations on bundled data, the theorems behind its bound, exact losses, a release."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def show_demo(say: Say) -> None:
     _show_that_it_holds(say, chain, visits, patients)
     _show_refusal(say)
     _show_losses(say)
+    _show_release(say, chain, visits)
 
 
 def _show_chain(say: Say) -> vm.Transformation:
@@ -79,6 +80,17 @@ def _show_losses(say: Say) -> None:
     say(_indent(f"(in floats three times 0.1 is {drifted}, which does not fit into 0.3)"))
     mixed = [vm.zcdp(Fraction(1, n)) for n in range(1, 10_001)]
     say(_indent(f"10 000 different losses, 1/1 to 1/10000: {vm.ZCDP.total(mixed)!r}, rounded up once, never down"))
+
+
+def _show_release(say: Say, chain: vm.Transformation, visits: dict[str, Any]) -> None:
+    loss = vm.pure("1/2")
+    release = vm.calibrate(vm.laplace, chain, d_in=1, loss=loss)
+    width = vm.accuracy(release, alpha="1/20")
+    scale = dict(release.steps[-1].bound.parameters)["scale"]
+    say(
+        f"\n4. A release: the minutes waited, with exact noise of scale {scale}, which costs {release.map(1)!r} a patient:\n"
+    )
+    say(_indent(f"released: {release(visits)} minutes, give or take {width} (19 times out of 20)"))
 
 
 def _indent(text: str) -> str:

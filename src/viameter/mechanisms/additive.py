@@ -242,6 +242,7 @@ def _additive(
 
 
 _HALF = 2**62
+_CHUNK = 1 << 15
 
 
 def _over(d_in: Extended, scale: Fraction) -> Extended:
@@ -264,15 +265,25 @@ def _adder(scale: Fraction, draw: Callable[..., Any]) -> Callable[[Any], Any]:
         if isinstance(member, int):
             return min(max(min(max(member, -_HALF), _HALF) + draw(scale=scale), 1 - _HALF), _HALF - 1)
         noise = draw(len(member), scale)
-        total = np.clip(member, -_HALF, _HALF)
-        # The sum of two numbers below 2^62 fits; larger noise hardly ever occurs, and is added in Python's integers.
-        if np.abs(noise).max(initial=0) >= _HALF:
-            sums = (int(x) + int(z) for x, z in zip(total, noise, strict=True))
-            return np.array([min(max(number, 1 - _HALF), _HALF - 1) for number in sums])
-        total += noise
-        return np.clip(total, 1 - _HALF, _HALF - 1, out=total)
+        far = noise.max(initial=0) >= _HALF or noise.min(initial=0) <= -_HALF
+        for start in range(0, len(noise), _CHUNK):
+            _add_saturating(member[start : start + _CHUNK], noise[start : start + _CHUNK], far)
+        return noise
 
     return add
+
+
+def _add_saturating(member: Array, noise: Array, far: bool) -> None:
+    """Add data to noise, in place."""
+    inside = np.minimum(member, _HALF)
+    np.maximum(inside, -_HALF, out=inside)
+    if far:
+        # The sum of two numbers below 2^62 fits. Larger noise hardly ever occurs, and is added in Python's integers.
+        noise[:] = [min(max(int(x) + int(z), 1 - _HALF), _HALF - 1) for x, z in zip(inside, noise, strict=True)]
+        return
+    noise += inside
+    np.minimum(noise, _HALF - 1, out=noise)
+    np.maximum(noise, 1 - _HALF, out=noise)
 
 
 def _read_grid(grid: Number | None, name: str) -> Fraction:

@@ -14,11 +14,8 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from viameter.errors import ViameterError
-
-Words = npt.NDArray[np.uint64] | npt.NDArray[np.uint32]
 
 FEW_BYTES = 512
 """Up to this many bytes, the operating system is as fast as a cipher that has to be set up."""
@@ -35,8 +32,8 @@ class Stream(ABC):
         """The next `count` bytes."""
 
     def words(self, count: int, width: int) -> Any:
-        """The next words of `width` = 32 or 64 bits, as an array."""
-        return np.frombuffer(self.take(count * width // 8), dtype=np.uint32 if width == 32 else np.uint64)
+        """The next words of `width` = 16, 32 or 64 bits, as an array."""
+        return np.frombuffer(self.take(count * width // 8), dtype=f"uint{width}")
 
     def bits(self, count: int) -> int:
         """The next bits, as an integer; whole bytes are taken, and what is left of them is not used again."""
@@ -57,6 +54,10 @@ class SystemStream(Stream):
     def take(self, count: int) -> bytes:
         """The next bytes."""
         return os.urandom(count)
+
+    def bits(self, count: int) -> int:
+        """The next bits, as an integer."""
+        return int.from_bytes(os.urandom((count + 7) >> 3), "big") >> (-count & 7)
 
 
 class CipherStream(Stream):
@@ -81,12 +82,16 @@ class CipherStream(Stream):
         return taken
 
 
+# It has no state, so that one serves all.
+_SYSTEM_STREAM = SystemStream()
+
+
 class SystemEntropy(Entropy):
     """The operating system's generator, directly or as the key of a cipher."""
 
     def stream(self, size: int) -> Stream:
         """A stream that shares nothing with any other."""
-        return SystemStream() if size <= FEW_BYTES else CipherStream(os.urandom(48))
+        return _SYSTEM_STREAM if size <= FEW_BYTES else CipherStream(os.urandom(48))
 
     def __repr__(self) -> str:
         return "SystemEntropy()"

@@ -64,6 +64,17 @@ def gaussian_engine(scale: Fraction) -> Engine:
     return Engine(_cut(Gaussian, scale, _GAUSSIAN_REACH))
 
 
+# By what was written: reading a number again and hashing a Fraction would take longer than a draw.
+@lru_cache(maxsize=KEPT, typed=True)
+def _laplace_as_written(scale: Number) -> Engine:
+    return laplace_engine(read_scale(scale))
+
+
+@lru_cache(maxsize=KEPT, typed=True)
+def _gaussian_as_written(scale: Number) -> Engine:
+    return gaussian_engine(read_scale(scale))
+
+
 @overload
 def discrete_laplace(n: None = None, *, scale: Number, entropy: Entropy = ...) -> int: ...
 @overload
@@ -75,7 +86,7 @@ def discrete_laplace(n: int | None = None, scale: Number = 1, *, entropy: Entrop
     >>> noise.shape, noise.dtype, isinstance(discrete_laplace(scale=10), int)
     ((1000,), dtype('int64'), True)
     """
-    return _draw(laplace_engine(read_scale(scale)), n, entropy)
+    return _draw(_laplace_as_written(scale), n, entropy)
 
 
 @overload
@@ -89,7 +100,7 @@ def discrete_gaussian(n: int | None = None, scale: Number = 1, *, entropy: Entro
     >>> noise.shape, noise.dtype, isinstance(discrete_gaussian(scale=10), int)
     ((1000,), dtype('int64'), True)
     """
-    return _draw(gaussian_engine(read_scale(scale)), n, entropy)
+    return _draw(_gaussian_as_written(scale), n, entropy)
 
 
 @overload
@@ -103,7 +114,7 @@ def geometric(n: int | None = None, scale: Number = 1, *, entropy: Entropy = SYS
     True
     """
     # Discrete Laplace noise is G or -(G + 1), and which of the two does not depend on G.
-    drawn = _draw(laplace_engine(read_scale(scale)), n, entropy)
+    drawn = _draw(_laplace_as_written(scale), n, entropy)
     return (
         drawn if isinstance(drawn, int) and drawn >= 0 else ~drawn if isinstance(drawn, int) else drawn ^ (drawn >> 63)
     )
