@@ -57,6 +57,10 @@ __all__ = [
 class ViameterError(Exception):
     """The root: everything this library raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # From a worker process an error comes pickled; by default it would be made again from its text alone.
+        return _made_again, (type(self), self.args, vars(self))
+
 
 class NumberError(ViameterError, ValueError):
     """A number that cannot be taken, or a result that cannot be represented."""
@@ -172,3 +176,9 @@ class RegistryError(ViameterError, ValueError):
 
 class FormatError(ViameterError, ValueError):
     """A stored record that cannot be read: not of this library, of a later version, or changed."""
+
+
+def _made_again(kind: type[ViameterError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> ViameterError:
+    error = kind.__new__(kind, *arguments)
+    vars(error).update(attributes)
+    return error

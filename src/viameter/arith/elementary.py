@@ -8,21 +8,21 @@ it is x; else |x| > 2**-10 is a multiple of 2**-62, so is k L1, and the differen
 is rounded is k L3 (below 2**-57.9, so an error below 2**-110), its sum with the error of the second difference
 (2**-110), and L3 itself (2**-130 * k < 2**-111): r has an absolute error below 2**-108, and none at all for k = 0.
 
-Series. e**r - 1 = p = r (1 + r C), C = 1/2 + r B, B = 1/6 + r A, A = 1/24 + r Q, Q = 1/5! + r/6! + ... + r**4/9!.
+Series. e**r - 1 = p = r (1 + r C), C = 1/2 + r B, B = 1/6 + r A, A = 1/24 + r Q, Q = 1/5! + r/6! + r**2/7! + r**3/8!.
 Q is summed in float64, with a relative error below 4u; then, always absolutely:
     A: 6u |r| / 120 (from Q and from r Q in float64)                                 < 2**-66.8
     B: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-76.2
     C: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-85.6
-    p: r**2 times that, and |r| 2**-101 by arithmetic and by the terms left out      < |r| 2**-94.8
+    p: r**2 times that, |r| 2**-102 by arithmetic, |r|**9 / 9! by the terms left out   < |r| 2**-93.5
 to which the error of r is added. e**x = 2**(k // 256) (T + W), T = 2**((k % 256) / 256) from a table in double-double
-(relative error u**2) and W = T p; with the last two operations e**x has a relative error below 2**-102.
+(relative error u**2) and W = T p; with the last two operations e**x has a relative error below 2**-101.
 
-exp: 2**-102. expm1: for k = 0 it is p, relative error below 2**-94. Else |x| > 2**-9.6 and |e**x - 1| is at least
-2**-9.7 e**x, so that the 2**-102 become less than 2**-92, to which the one addition adds 4u**2.
+exp: 2**-101. expm1: for k = 0 it is p, relative error below 2**-93. Else |x| > 2**-9.6 and |e**x - 1| is at least
+2**-9.7 e**x, so that the 2**-101 become less than 2**-91, to which the one addition adds 4u**2.
 
 log: from any guess y, log s = y + log(1 + d) with d = (s - e**y) / e**y. The numerator is taken as (z - T) - W with
 z = s / 2**(k // 256); z - T[0] is exact where the guess is good, by Sterbenz. As for expm1 the error of T + W, or that
-of W = p for k = 0, is below 2**-91 |y|. d is demanded to be below 2**-48 |y|, and |y| < 2**9.6; so the few roundings
+of W = p for k = 0, is below 2**-90.5 |y|. d is demanded to be below 2**-48 |y|, and |y| < 2**9.6; so the few roundings
 of d are below 2**-98 |y|, and d**3/3 left out of log(1 + d) = d - d**2/2 + ... is below 2**-125 |y|. Nothing is
 assumed of the guess: a bad one fails the demand, and the element goes to the scalar form.
 
@@ -233,8 +233,8 @@ def _exponential(x: Floats) -> _Exponential:
 
 def _series(r: Pair) -> Pair:
     """e**r - 1."""
-    tail = np.full_like(r[0], 1 / math.factorial(9))
-    for k in (8, 7, 6, 5):
+    tail = np.full_like(r[0], 1 / math.factorial(8))
+    for k in (7, 6, 5):
         tail = tail * r[0] + 1 / math.factorial(k)
     total = fast_two_sum(_INVERSE_FACTORIALS[4][0], r[0] * tail)
     total = (total[0], total[1] + _INVERSE_FACTORIALS[4][1])

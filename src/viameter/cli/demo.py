@@ -88,7 +88,8 @@ def _show_release(say: Say, chain: vm.Transformation, visits: dict[str, Any]) ->
     width = vm.accuracy(release, alpha="1/20")
     scale = dict(release.steps[-1].bound.parameters)["scale"]
     say(
-        f"\n4. A release: the minutes waited, with exact noise of scale {scale}, which costs {release.map(1)!r} a patient:\n"
+        f"\n4. A release: the minutes waited, with exact noise of scale {scale}; "
+        f"it costs {release.map(1)!r} a patient:\n"
     )
     say(_indent(f"released: {release(visits)} minutes, give or take {width} (19 times out of 20)"))
 

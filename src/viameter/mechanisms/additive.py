@@ -1,9 +1,8 @@
 """Noise that is added to numbers: discrete Laplace and discrete Gaussian, on integers or on a grid of reals.
 
 Integers get integer noise. Reals are rounded to multiples of a grid step g first and get noise in multiples of g, so
-that
-no value off the grid ever leaves: a float's low bits would tell where it came from (Mironov 2012). Rounding brings two
-reals further apart by less than a step, which is part of the bound.
+that no value off the grid ever leaves: a float's low bits would tell where it came from (Mironov 2012). Rounding
+brings two reals further apart by less than a step, which is part of the bound.
 """
 
 from __future__ import annotations
@@ -40,9 +39,8 @@ def laplace_on_integers(d_in: Extended, *, scale: Fraction) -> PureLoss:
 
     Theorem
         Let M(x) = x + Z for a vector x of integers, with the coordinates of Z independent and P(Z_i = z) proportional
-        to
-        exp(-|z|/s). For x and x' at most d apart in L1 norm, the max divergence of M(x) and M(x') is at most d/s. It is
-        attained for every whole d.
+        to exp(-|z|/s). For x and x' at most d apart in L1 norm, the max divergence of M(x) and M(x') is at most d/s.
+        It is attained for every whole d.
     Requires
         The data are integers, and the noise is drawn exactly. Data beyond 2^62 stop there, which brings two of them no
         further apart; sums stop at 2^62 - 1, which is post-processing, also of noise that does not fit into 64 bits.
@@ -71,10 +69,10 @@ def gaussian_on_integers(d_in: Extended, *, scale: Fraction) -> ZCDPLoss:
         The loss is zcdp(d_in^2/(2 scale^2)); infinite for scale = 0, unless d_in = 0. The sharper formulas of
         *continuous* Gaussian noise do not hold for the discrete one and are not used.
     Proof
-        The Renyi divergence of order a of two discrete Gaussians whose centers are k apart is a k^2/2s^2 times a ratio
-        of two
-        theta sums that is at most 1 where k is whole (Canonne, Kamath and Steinke, Proposition 5). Renyi divergences of
-        independent coordinates add up, and so do squares.
+        For one coordinate and centers k apart, exp((a - 1) D_a) is exp(a (a - 1) k^2/2s^2) times the ratio of two sums
+        over the integers of exp(-(z - c)^2/2s^2), the one above with some real c, the one below with c = 0. By Poisson
+        summation c = 0 gives the largest sum, so that the ratio is at most 1 and D_a <= a k^2/2s^2. Renyi divergences
+        of independent coordinates add up, and so do squares.
     Example
         >>> gaussian_on_integers(Fraction(2), scale=Fraction(10))
         zcdp(1/50)

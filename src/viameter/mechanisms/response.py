@@ -23,9 +23,8 @@ def randomized_response_loss(d_in: Extended, *, probability: Fraction, answers: 
 
     Theorem
         Let M keep an answer with probability p, and give each of the k - 1 others with probability (1 - p)/(k - 1).
-        Then M is
-        pure(|ln(p (k - 1)/(1 - p))|) for one answer, and this is attained. For a vector of answers of which d change,
-        each answered on its own, it is d times that.
+        Then M is pure(|ln(p (k - 1)/(1 - p))|) for one answer, and this is attained. For a vector of answers of which
+        d change, each answered on its own, it is d times that.
     Requires
         One of k >= 2 public answers; a rational p, drawn exactly. A single answer changes or not (DiscreteDistance);
         answers of a vector change in their place (HammingDistance).

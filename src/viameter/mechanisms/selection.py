@@ -107,8 +107,8 @@ def noisy_max_exponential(d_in: Extended, *, scale: Fraction, monotone: bool) ->
         The loss is pure(2 d_in/scale), or half of that if monotone.
     Proof
         M is permute-and-flip with exp(-(max q - q_i)/s). Given the noise of the others, candidate i wins when its own
-        noise is
-        above a threshold that moves by at most 2d (d if monotone), and the tail of exponential noise is exp(-t/s).
+        noise is above a threshold that moves by at most 2d (d if monotone), and the tail of exponential noise is
+        exp(-t/s).
     Example
         >>> noisy_max_exponential(Fraction(1), scale=Fraction(4), monotone=False)
         pure(1/2)
@@ -122,18 +122,17 @@ def noisy_max_laplace_loss(d_in: Extended, *, scale: Fraction, monotone: bool) -
 
     Theorem
         Let M report the candidate whose integer score plus independent discrete Laplace noise of scale s is largest,
-        the first
-        one of equals. If every score moves by at most d, M is pure(2d/s); pure(d/s) if all move in one direction.
+        the first one of equals. If every score moves by at most d, M is pure(2d/s); pure(d/s) if all move in one
+        direction.
     Requires
         Scores are integers, ties go by a fixed rule, the metric is LInfDistance, and the noisy values are not released.
     Ensures
         The loss is pure(2 d_in/scale), or half of that if monotone, for d_in rounded down to a whole number.
     Proof
-        Fix the noise of all others. Candidate i wins when its own noise z_i is at least an integer k (one more where it
-        must
-        be strictly above). On the other data the threshold is at most k + 2d: every other score rises by at most d and
-        its own
-        falls by at most d, and strict comparisons stay strict. P(z_i >= k) <= exp(2d/s) P(z_i >= k + 2d) for integers.
+        Fix the noise of all others. Candidate i wins when its own noise z_i is at least an integer k (one more where
+        it must be strictly above). On the other data the threshold is at most k + 2d: every other score rises by at
+        most d and its own falls by at most d, and strict comparisons stay strict. P(z_i >= k) <= exp(2d/s) P(z_i >= k
+        + 2d) for integers.
     Example
         >>> noisy_max_laplace_loss(Fraction(1), scale=Fraction(4), monotone=False)
         pure(1/2)

@@ -27,12 +27,10 @@ def sparse_vector_loss(
     """Any number of questions whether a count is above a threshold, up to c answers yes, cost D/s1 + 2cD/s2.
 
     Theorem
-        Let the threshold have discrete Laplace noise of scale s1, drawn once, and each integer query noise of scale s2,
-        drawn
-        anew. Answer each query, chosen by the answers before, by whether its noisy value reaches the noisy threshold,
-        and stop
-        after c answers yes. If every query differs by at most D between two datasets, the answers are pure(D/s1 +
-        2cD/s2).
+        Let the threshold have discrete Laplace noise of scale s1, drawn once, and each integer query noise of scale
+        s2, drawn anew. Answer each query, chosen by the answers before, by whether its noisy value reaches the noisy
+        threshold, and stop after c answers yes. If every query differs by at most D between two datasets, the answers
+        are pure(D/s1 + 2cD/s2).
     Requires
         Queries are integers, and each one's stability map says at most D for the distance that was fixed when the
         measurement was made; a query that says more is refused before it is run. The noisy values are not released.
@@ -41,10 +39,9 @@ def sparse_vector_loss(
         guarantee beyond.
     Proof
         Fix the answers. Shift the threshold's noise by D, which costs D/s1: then every query answered no on x is
-        answered no on
-        x', as it rose by at most D. Shift the noise of each of the c queries answered yes by 2D, which costs 2D/s2
-        each: they
-        fell by at most D, and the threshold rose by D. Shifts are whole, so that they map integers to integers.
+        answered no on x', as it rose by at most D. Shift the noise of each of the c queries answered yes by 2D, which
+        costs 2D/s2 each: they fell by at most D, and the threshold rose by D. Shifts are whole, so that they map
+        integers to integers.
     Example
         >>> sparse_vector_loss(
         ...     Fraction(1), at=Fraction(1), sensitivity=Fraction(1),

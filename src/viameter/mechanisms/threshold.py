@@ -28,9 +28,9 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
 
     Theorem
         Let M add discrete Laplace noise Z of scale s to the count of every key that occurs, and show the keys whose
-        noisy count is
-        at least t, with it. For datasets that differ by d rows added or removed, M is (d/s, delta)-private with
-        delta = exp((d - 1)/s) d P(Z >= t - d). For d = 1 this is P(Z >= t - 1), and it is attained.
+        noisy count is at least t, with it. For datasets that differ by d rows added or removed, M is (d/s,
+        delta)-private with delta = exp((d - 1)/s) d P(Z >= t - d). For d = 1 this is P(Z >= t - 1), and it is
+        attained.
     Requires
         A row has one key. The noise is drawn exactly, independently for each key. Keys that do not occur are never
         shown.
@@ -38,13 +38,11 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
         The loss is approx(d_in/scale, delta), delta rounded up and at most 1.
     Proof
         Let K be the keys that occur in both datasets, and let the rows in which they differ be a rows in keys of K, b
-        in keys of
-        the first only and c in keys of the second only, a + b + c <= d. Between the datasets without the other keys, M
-        is (a/s)-private. A key of n rows is shown with probability P(Z >= t - n) <= P(Z >= t - d), so leaving out keys
-        changes the
-        output with probability at most b P(Z >= t - d) on the first and c P(Z >= t - d) on the second. Together,
-        P(S) <= exp(a/s) (P'(S) + c P(Z >= t - d)) + b P(Z >= t - d). Where c > 0, a <= d - 1. So delta is at most
-        exp((d - 1)/s) (b + c) P(Z >= t - d).
+        in keys of the first only and c in keys of the second only, a + b + c <= d. Between the datasets without the
+        other keys, M is (a/s)-private. A key of n rows is shown with probability P(Z >= t - n) <= P(Z >= t - d), so
+        leaving out keys changes the output with probability at most b P(Z >= t - d) on the first and c P(Z >= t - d)
+        on the second. Together, P(S) <= exp(a/s) (P'(S) + c P(Z >= t - d)) + b P(Z >= t - d). Where c > 0, a <= d -
+        1. So delta is at most exp((d - 1)/s) (b + c) P(Z >= t - d).
     Example
         >>> loss = thresholded_keys(Fraction(1), scale=Fraction(1), threshold=21)
         >>> loss.epsilon, float(loss.delta)

@@ -1,18 +1,17 @@
 """Alias tables whose thresholds are real numbers, known to as many bits as a draw needs.
 
 A table over n cells of weights w_1..w_n has K columns. Column i holds cell i up to a threshold t_i and another cell,
-its
-alias, above it. A word of random bits picks a column by its upper bits; its lower bits are the first bits of a uniform
-number u, which picks the cell by u < t_i. The cells then come out with probability exactly w_i / sum(w), since
+its alias, above it. A word of random bits picks a column by its upper bits; its lower bits are the first bits of a
+uniform number u, which picks the cell by u < t_i. The cells then come out with probability exactly w_i / sum(w),
+since
 
     K w_v / sum(w) = t_v + sum of (1 - t_i) over the columns i whose alias is v.
 
 Which alias a column has is settled once (Vose's method). Given that, the thresholds are the solution of these
-equations,
-a real number each, and are enclosed to any number of bits by starting from enclosures of the weights. A word whose
-lower
-bits are not the first bits of its threshold decides. The others, one in 2^(number of lower bits), take further bits,
-which are appended to u, until a finer enclosure of the threshold lies on one side of it. No float is involved.
+equations, a real number each, and are enclosed to any number of bits by starting from enclosures of the weights. A
+word whose lower bits are not the first bits of its threshold decides. The others, one in 2^(number of lower bits),
+take further bits, which are appended to u, until a finer enclosure of the threshold lies on one side of it. No float
+is involved.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 Nothing is seeded by the user and nothing persists between calls: a sampler asks its source for a fresh `Stream` at
 every call. Few bits are read from the operating system directly. Many are the keystream of AES-256 in counter mode
-under
-a key that the operating system gave for this stream alone; to tell it from ideal bits is to break AES. A process that
-is forked between two calls therefore shares nothing with its parent.
+under a key that the operating system gave for this stream alone; to tell it from ideal bits is to break AES. A
+process that is forked between two calls therefore shares nothing with its parent.
 """
 
 from __future__ import annotations

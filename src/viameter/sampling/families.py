@@ -1,11 +1,9 @@
 """Discrete Laplace and discrete Gaussian noise as cells: what is drawn from a table, what is refused, and the tails.
 
 Both are drawn in the same way. Write the noise as X = G for b = 0 and X = -(G + 1) for b = 1, so that no value is
-written
-twice, and split G = h 2^m + L. A *cell* is a pair (h, b) with h < H, or the tail h >= H of one sign. A cell is drawn by
-an
-envelope weight, then L uniform below 2^m, and the pair is accepted with probability exp(-x), else all is drawn again.
-With c = h 2^m + b, so that |X| = c + L,
+written twice, and split G = h 2^m + L. A *cell* is a pair (h, b) with h < H, or the tail h >= H of one sign. A cell
+is drawn by an envelope weight, then L uniform below 2^m, and the pair is accepted with probability exp(-x), else all
+is drawn again. With c = h 2^m + b, so that |X| = c + L,
 
     Laplace    pmf ~ exp(-|X|/s)        weight exp(-c/s)          x = L/s
     Gaussian   pmf ~ exp(-X^2/2s^2)     weight exp(-c^2/2s^2)     x = L (L + 2c)/2s^2
@@ -13,10 +11,9 @@ With c = h 2^m + b, so that |X| = c + L,
 and weight exp(-x) is the pmf. Where m = 0, L is 0 and everything is accepted.
 
 The tail of one sign starts at c = H 2^m + b. For Laplace, what is beyond c is distributed as G itself (it has no
-memory),
-and its weight is that of all h >= H together; it faces the same rejection as every cell, as part of the new draw. For
-Gaussian, the envelope is geometric and without L: with y = |X| - c, exp(-(c + y)^2/2s^2) = exp(-c^2/2s^2) exp(-yc/s^2)
-exp(-y^2/2s^2).
+memory), and its weight is that of all h >= H together; it faces the same rejection as every cell, as part of the new
+draw. For Gaussian, the envelope is geometric and without L: with y = |X| - c, exp(-(c + y)^2/2s^2) = exp(-c^2/2s^2)
+exp(-yc/s^2) exp(-y^2/2s^2).
 """
 
 from __future__ import annotations

@@ -25,20 +25,18 @@ def resize_of_added_rows(d_in: Extended) -> Extended:
     """A row that is added or removed moves at most one row out of what is kept, and one in.
 
     Theorem
-        Let F keep the first n rows of a dataset in an order, and fill up with a constant row if there are fewer. Where
-        the
-        order is that of the rows' content, the symmetric distance of F(x) and F(x') is at most twice that of x and x'.
-        Where it is the order of the dataset, the same holds for the insert-delete distance.
+        Let F keep the first n rows of a dataset in an order, and fill up with a constant row if there are fewer.
+        Where the order is that of the rows' content, the symmetric distance of F(x) and F(x') is at most twice that
+        of x and x'. Where it is the order of the dataset, the same holds for the insert-delete distance.
     Requires
         The order depends on the content of rows alone (then F is a function of the rows without their order), or the
         metric respects the order of the dataset. The constant row is public.
     Ensures
         The bound is 2 d_in.
     Proof
-        Let x' be x with one row r inserted at its place in the order. If r comes after the n-th row, F(x') = F(x). Else
-        r
-        enters and the row that was n-th (or one constant row) leaves. Removal is the reverse. Add up over the steps of
-        a shortest way; both metrics are shortest ways of single steps.
+        Let x' be x with one row r inserted at its place in the order. If r comes after the n-th row, F(x') = F(x).
+        Else r enters and the row that was n-th (or one constant row) leaves. Removal is the reverse. Add up over the
+        steps of a shortest way; both metrics are shortest ways of single steps.
     Example
         >>> resize_of_added_rows(Fraction(3))
         Fraction(6, 1)
@@ -60,9 +58,8 @@ def resize_of_replaced_rows(d_in: Extended) -> Extended:
         The bound is d_in.
     Proof
         By place: place by place, F keeps the first n. By content: remove r, then add r'. The removal lets at most one
-        row
-        s in (the next in the order, or a constant), for r; the addition of r' lets out the last row kept, which is s
-        unless nothing entered, or leaves all as it is. In each case at most one row of F(x) is exchanged.
+        row s in (the next in the order, or a constant), for r; the addition of r' lets out the last row kept, which
+        is s unless nothing entered, or leaves all as it is. In each case at most one row of F(x) is exchanged.
     Example
         >>> resize_of_replaced_rows(Fraction(3))
         Fraction(3, 1)
