@@ -10,9 +10,9 @@ is rounded is k L3 (below 2**-57.9, so an error below 2**-110), its sum with the
 
 Series. e**r - 1 = p = r (1 + r C), C = 1/2 + r B, B = 1/6 + r A, A = 1/24 + r Q, Q = 1/5! + r/6! + r**2/7! + r**3/8!.
 Q is summed in float64, with a relative error below 4u; then, always absolutely:
-    A: 6u |r| / 120 (from Q and from r Q in float64)                                 < 2**-66.8
-    B: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-76.2
-    C: |r| times that, and less than 2**-103 by double-double arithmetic             < 2**-85.6
+    A: 6u |r| / 120, from Q and from r Q in float64                                    < 2**-66.8
+    B: |r| times that, and less than 2**-103 by double-double arithmetic               < 2**-76.2
+    C: |r| times that, and less than 2**-103 by double-double arithmetic               < 2**-85.6
     p: r**2 times that, |r| 2**-102 by arithmetic, |r|**9 / 9! by the terms left out   < |r| 2**-93.5
 to which the error of r is added. e**x = 2**(k // 256) (T + W), T = 2**((k % 256) / 256) from a table in double-double
 (relative error u**2) and W = T p; with the last two operations e**x has a relative error below 2**-101.

@@ -1,7 +1,8 @@
 """Directed rounding of float64 arrays: element by element, bit for bit, what `floats` gives, and far faster.
 
-Operands broadcast as they do for NumPy; the result is a new float64 array. Where `floats` refuses any element, for NaN
-or an undefined result, so does the vector form, with the same error.
+Operands are float64 arrays, or anything else whose numbers float64 holds exactly; they broadcast as they do for NumPy;
+the result is a new float64 array. Where `floats` refuses any element, for NaN or an undefined result, so does the
+vector form, with the same error.
 
 How it works. NumPy gives each result rounded to nearest, or nearly so; an error-free transformation or a value in
 double-double then tells on which side of that float the exact result is; and if it is on the side that is asked for,

@@ -289,9 +289,9 @@ def _read_grid(grid: Number | None, name: str) -> Fraction:
         raise ParameterError(f'{name} noise on floats needs a grid, a power of two such as grid="1/1024"')
     step = exact(grid, name="grid")
     power = step > 0 and (step.numerator & (step.numerator - 1) | step.denominator & (step.denominator - 1)) == 0
-    if not power or not Fraction(1, 2**1000) <= step <= 2**1000:
+    if not power or not Fraction(1, 2**1000) <= step <= 2**961:
         raise ParameterError(
-            f"grid={grid!s} is not a power of two between 2^-1000 and 2^1000: floats round to those exactly"
+            f"grid={grid!s} is not a power of two between 2^-1000 and 2^961: floats round to those exactly"
         )
     return step
 

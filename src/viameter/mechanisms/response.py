@@ -38,8 +38,9 @@ def randomized_response_loss(d_in: Extended, *, probability: Fraction, answers: 
     """
     if d_in == 0:
         return pure(0)
+    # Infinitely far apart, vectors may be of different size.
     if probability in (0, 1) or d_in == INFINITY:
-        return pure(INFINITY if probability * answers != 1 else ZERO)
+        return pure(INFINITY)
     odds = probability * (answers - 1) / (1 - probability)
     one = dyadic.log_up(max(odds, 1 / odds)) if odds != 1 else ZERO
     return pure(times(one, d_in))

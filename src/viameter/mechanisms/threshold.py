@@ -53,9 +53,7 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
     if d_in == INFINITY:
         return approx(INFINITY, 1)
     d = int(d_in)
-    chance = _upper_tail_up(threshold - d, scale)
-    factor = dyadic.exp_up(Fraction(d - 1) / scale) if d > 1 else Fraction(1)
-    return approx(Fraction(d) / scale, min(Fraction(1), dyadic.round_up(factor * d * chance)))
+    return approx(Fraction(d) / scale, _delta_up(d, scale, threshold))
 
 
 @constructor
@@ -97,12 +95,20 @@ def thresholded_counts(space: Space, *, scale: Number, threshold: int) -> Measur
     )
 
 
-def _upper_tail_up(least: int, scale: Fraction) -> Fraction:
-    """An upper bound on P(Z >= least) for discrete Laplace noise: exp(-k/s)/(1 + exp(-1/s)) for k >= 1."""
-    if least <= 0:
+def _delta_up(d: int, scale: Fraction, threshold: int) -> Fraction:
+    """exp((d - 1)/s) d P(Z >= t - d), rounded up, and at most 1."""
+    one_up, one_down = dyadic.exp_up(-1 / scale), dyadic.exp_down(-1 / scale)
+    if threshold > d:
+        # P(Z >= k) = exp(-k/s)/(1 + exp(-1/s)) for k >= 0; the exponents are added before exp is taken.
+        exponent = Fraction(2 * d - 1 - threshold) / scale
+        # d is 2 or more then, so that the product is at least 1.
+        if exponent >= 0:
+            return Fraction(1)
+        return min(Fraction(1), dyadic.div_up(d * dyadic.exp_up(exponent), 1 + one_down))
+    # P(Z >= k) for k <= 0 is at least 1/2, and 1 - P(Z >= 1 - k).
+    if d > 1:
         return Fraction(1)
-    one = dyadic.exp_down(-1 / scale)
-    return dyadic.div_up(dyadic.exp_up(Fraction(-least) / scale), 1 + one)
+    return dyadic.sub_up(Fraction(1), dyadic.div_down(dyadic.exp_down(Fraction(threshold - d - 1) / scale), 1 + one_up))
 
 
 def least_threshold(*, scale: Number, delta: Number) -> int:

@@ -68,7 +68,8 @@ class Engine:
         self._accept_mask = (1 << self._accept_bits) - 1
         self._second = family.shift + self._accept_bits
         slope, curvature = family.slopes()
-        self._slopes = float(slope(1)), float(curvature)
+        # Where L is always 0, the slopes of a tiny scale need not fit into floats.
+        self._slopes = (float(slope(1)), float(curvature)) if family.shift else (0.0, 0.0)
 
     # One by one
 
