@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,22 @@ class SystemStream(Stream):
         return int.from_bytes(os.urandom((count + 7) >> 3), "big") >> (-count & 7)
 
 
+@cache
+def _ciphers() -> tuple[Any, Any, Any]:
+    """The library of ciphers, loaded when the first batch is drawn."""
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+    from cryptography.hazmat.primitives.ciphers.modes import CTR
+
+    return Cipher, AES256, CTR
+
+
 class CipherStream(Stream):
     """The keystream of AES-256-CTR under a key of its own."""
 
     def __init__(self, key: bytes) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher
-        from cryptography.hazmat.primitives.ciphers.algorithms import AES256
-        from cryptography.hazmat.primitives.ciphers.modes import CTR
-
-        self._cipher: Any = Cipher(AES256(key[:32]), CTR(key[32:48])).encryptor()
+        cipher, aes, counter = _ciphers()
+        self._cipher: Any = cipher(aes(key[:32]), counter(key[32:48])).encryptor()
 
     def take(self, count: int) -> bytearray:
         """The next bytes."""

@@ -6,6 +6,7 @@ nothing that was drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import lru_cache
 from typing import overload
@@ -64,15 +65,14 @@ def gaussian_engine(scale: Fraction) -> Engine:
     return Engine(_cut(Gaussian, scale, _GAUSSIAN_REACH))
 
 
-# By what was written: reading a number again and hashing a Fraction would take longer than a draw.
 @lru_cache(maxsize=KEPT, typed=True)
-def _laplace_as_written(scale: Number) -> Engine:
-    return laplace_engine(read_scale(scale))
+def _as_written(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
+    # By what was written: to read a number again, and to hash a Fraction, would take longer than a draw.
+    return make(read_scale(scale))
 
 
-@lru_cache(maxsize=KEPT, typed=True)
-def _gaussian_as_written(scale: Number) -> Engine:
-    return gaussian_engine(read_scale(scale))
+def _engine(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
+    return _as_written(make, scale) if isinstance(scale, Hashable) else make(read_scale(scale))
 
 
 @overload
@@ -86,7 +86,7 @@ def discrete_laplace(n: int | None = None, scale: Number = 1, *, entropy: Entrop
     >>> noise.shape, noise.dtype, isinstance(discrete_laplace(scale=10), int)
     ((1000,), dtype('int64'), True)
     """
-    return _draw(_laplace_as_written(scale), n, entropy)
+    return _draw(_engine(laplace_engine, scale), n, entropy)
 
 
 @overload
@@ -100,7 +100,7 @@ def discrete_gaussian(n: int | None = None, scale: Number = 1, *, entropy: Entro
     >>> noise.shape, noise.dtype, isinstance(discrete_gaussian(scale=10), int)
     ((1000,), dtype('int64'), True)
     """
-    return _draw(_gaussian_as_written(scale), n, entropy)
+    return _draw(_engine(gaussian_engine, scale), n, entropy)
 
 
 @overload
@@ -114,7 +114,7 @@ def geometric(n: int | None = None, scale: Number = 1, *, entropy: Entropy = SYS
     True
     """
     # Discrete Laplace noise is G or -(G + 1), and which of the two does not depend on G.
-    drawn = _draw(_laplace_as_written(scale), n, entropy)
+    drawn = _draw(_engine(laplace_engine, scale), n, entropy)
     return (
         drawn if isinstance(drawn, int) and drawn >= 0 else ~drawn if isinstance(drawn, int) else drawn ^ (drawn >> 63)
     )
