@@ -6,7 +6,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 say    = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 # One worker a core; the room's share of `make test` is a minute on two.
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: help demo setup setup-run test test-long lint types newest-python docs bench lock clean
 
@@ -27,7 +27,7 @@ test: setup lint types ## every test that is not marked long, the linters and th
 	$(call say,pytest: unit and property tests and every example in README and docs and docstrings)
 	@$(PYTEST) -m "not long"
 	$(call say,sphinx: the docs build without warnings)
-	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
 	@$(MAKE) --no-print-directory newest-python
 
 test-long: setup ## the tests marked long
@@ -48,7 +48,7 @@ newest-python: setup ## test the core on the newest Python found on this machine
 
 docs: setup ## build the docs into docs/_build/html
 	$(call say,sphinx)
-	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@$(BIN)/sphinx-build -E -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 bench: setup-run ## compare with the peers; ONLY=name for one benchmark

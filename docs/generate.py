@@ -26,7 +26,7 @@ def theorems_page() -> str:
         "tested under its name. *exact*: the bound itself; *outward*: rounded away from zero where it is not a short "
         "rational; *assumed*: somebody vouches for it.\n\n| slug | says | numbers |\n|---|---|---|\n"
     )
-    rows = "".join(f"| [{t.slug}](#{t.slug}) | {t.statement.title} | {t.numbers.value} |\n" for t in known)
+    rows = "".join(f"| [{t.slug}](#{t.slug}) | {_plain(t.statement.title)} | {t.numbers.value} |\n" for t in known)
     return head + rows + "".join(map(_theorem, known))
 
 
@@ -36,7 +36,7 @@ def _theorem(theorem: Theorem) -> str:
     body = "".join(f"**{name}.** {_plain(text)}\n\n" for name, text in parts.items())
     example = f"```pycon\n{said.example}\n```\n\n"
     return (
-        f"\n({theorem.slug})=\n## {theorem.slug}\n\n*{said.title}.* Numbers: {theorem.numbers.value}.\n\n"
+        f"\n({theorem.slug})=\n## {theorem.slug}\n\n*{_plain(said.title)}.* Numbers: {theorem.numbers.value}.\n\n"
         f"{body}{example}Cites: {theorem.cites}. Code: `{theorem.where}`.\n"
     )
 

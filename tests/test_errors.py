@@ -130,7 +130,7 @@ EXAMPLES: list[Any] = [
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"])
 def test_errors_survive_the_way_to_another_process(error: Any, again: Any) -> None:
-    # FAILS: an error is rebuilt from its text by a constructor that wants something else. It dies on the way out of a
+    # Once: an error is rebuilt from its text by a constructor that wants something else. It dies on the way out of a
     # worker process (which then looks like a broken pool), or comes back saying something else (NotInDomain).
     back = again(error)
     assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)

@@ -69,7 +69,7 @@ def test_text_is_taken_as_the_number_that_it_says(text: str, number: Fraction) -
 
 @pytest.mark.parametrize("text", ["1\t/\t10", "1\n/10", "1/\r10"])
 def test_text_with_any_blank_around_its_slash_is_taken(text: str) -> None:
-    # FAILS: the pattern takes every blank, but only " " is removed before Fraction reads it: a bare ValueError on 3.11.
+    # Once: the pattern takes every blank, but only " " is removed before Fraction reads it: a bare ValueError on 3.11.
     assert exact(text, name="rho") == Fraction(1, 10)
 
 
@@ -334,7 +334,7 @@ def test_other_words_are_not_taken_for_infinity(value: str) -> None:
 def test_a_refused_number_of_very_many_digits_is_refused_as_one_of_few_is(
     read: Callable[..., Any], value: int | Fraction
 ) -> None:
-    # FAILS: the text of the error needs str(value), which Python refuses beyond 4300 digits: a bare ValueError.
+    # Once: the text of the error needs str(value), which Python refuses beyond 4300 digits: a bare ValueError.
     with pytest.raises(NumberError) as refused:
         read(value)
     assert len(str(refused.value)) < 500

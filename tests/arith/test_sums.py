@@ -4,9 +4,10 @@ import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import repeat
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viameter.arith.rationals import INFINITY, Extended
@@ -45,6 +46,7 @@ def test_a_sum_is_never_below_the_exact_one_and_above_it_by_less_than_stated(ter
     check_sum(terms)
 
 
+@settings(max_examples=40)
 @given(st.lists(narrow, max_size=12))
 def test_narrow_sums_are_exact_in_every_order(terms: list[Fraction]) -> None:
     if common_width(terms) <= WIDTH:
@@ -61,6 +63,7 @@ def test_adding_two_is_never_below_the_exact_sum(left: Fraction, right: Fraction
     assert add_settled_up(right, left) == result
 
 
+@settings(max_examples=60)
 @given(st.lists(narrow | wide | tiny, max_size=20))
 def test_adding_one_by_one_is_never_below_the_exact_sum(terms: list[Fraction]) -> None:
     total: Extended = Fraction(0)
@@ -85,7 +88,7 @@ def test_zeros_among_wide_terms_change_nothing() -> None:
 
 
 def test_a_million_tenths_are_exactly_a_hundred_thousand() -> None:
-    assert sum_settled_up(Fraction(1, 10) for _ in range(10**6)) == 10**5
+    assert sum_settled_up(repeat(Fraction(1, 10), 10**6)) == 10**5
 
 
 def test_a_million_terms_of_many_denominators_stay_above_the_exact_sum() -> None:
@@ -94,7 +97,8 @@ def test_a_million_terms_of_many_denominators_stay_above_the_exact_sum() -> None
     for prime in denominators:
         counts[prime] = counts.get(prime, 0) + 1
     truth = sum((Fraction(count, prime) for prime, count in counts.items()), Fraction(0))
-    result = sum_settled_up(Fraction(1, prime) for prime in denominators)
+    parts = {prime: Fraction(1, prime) for prime in PRIMES}
+    result = sum_settled_up(parts[prime] for prime in denominators)
     assert truth < result < truth * (1 + Fraction(10**6, 2 ** (SIGNIFICANT - 2)))
 
 
@@ -174,13 +178,13 @@ def test_settling_rounds_up_by_little_to_a_short_dyadic_number_and_once(number: 
 
 @pytest.mark.parametrize("power", [255, 256, 257, 258, 300, 2000])
 def test_settling_takes_large_numbers_with_wide_denominators(power: int) -> None:
-    # FAILS: from about 2^257 on the shift is negative, and `<<` refuses: ValueError, not a bound.
+    # Once: from about 2^257 on the shift is negative, and `<<` refuses: ValueError, not a bound.
     number = 2**power + Fraction(1, 3**400)
     assert number <= settle_up(number) < number * (1 + Fraction(1, 2 ** (SIGNIFICANT - 1)))
 
 
 def test_a_tiny_wide_term_and_a_huge_one_are_added() -> None:
-    # FAILS: ValueError (negative shift count), as above.
+    # Once: ValueError (negative shift count), as above.
     check_sum([Fraction(1, 3**400), *[Fraction(0)] * CHUNK, Fraction(2**300)])
     check_sum([Fraction(2**300), Fraction(1, 3**400)])
     check_sum([Fraction(2**3000), Fraction(1, 3**4000), Fraction(1, 7)])

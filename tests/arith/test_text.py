@@ -102,7 +102,7 @@ def test_numbers_are_shown_like_this(number: Any, text: str) -> None:
 def test_what_is_shown_does_not_depend_on_the_decimal_context_of_the_caller(
     context: decimal.Context, number: Fraction
 ) -> None:
-    # FAILS: .normalize() rounds to the caller's context. With prec=3 a bound is shown *below* itself: '<=0.0151'.
+    # Once: .normalize() rounds to the caller's context. With prec=3 a bound is shown *below* itself: '<=0.0151'.
     expected = show(number)
     with decimal.localcontext(context):
         assert show(number) == expected

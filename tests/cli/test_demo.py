@@ -20,8 +20,15 @@ def text() -> str:
     return take_the_tour()
 
 
-def test_the_tour_says_the_same_every_time(text: str) -> None:
-    assert take_the_tour() == text
+def without_noise(text: str) -> str:
+    """The text without the one number in it that is drawn."""
+    masked, found = re.subn(r"released: -?\d+ minutes", "released: some minutes", text)
+    assert found == 1
+    return masked
+
+
+def test_the_tour_says_the_same_every_time_but_for_what_it_draws(text: str) -> None:
+    assert without_noise(take_the_tour()) == without_noise(text)
 
 
 def test_the_tour_shows_a_chain_a_refusal_and_exact_losses(text: str) -> None:

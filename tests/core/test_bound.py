@@ -266,7 +266,7 @@ def test_trusted_map_ensures_whole_distances_where_the_metric_counts() -> None:
 
 
 def test_trusted_map_ensures_a_distance_also_where_the_wrong_one_is_too_long_to_be_written() -> None:
-    # FAILS: ValueError (Exceeds the limit (4300 digits)) instead of MapError.
+    # Once: ValueError (Exceeds the limit (4300 digits)) instead of MapError.
     with pytest.raises(MapError):
         doubled_count(lambda _: -(10**5000)).map(1)
 

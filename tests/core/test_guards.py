@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import viameter as vm
-from viameter.core import Guard, Internal, Query, Queryable, guarded_by
+from viameter.core import External, Guard, Internal, Query, Queryable, guarded_by
 from viameter.errors import PermissionGone, QueryableBusy, UnknownQuery
 
 PATIENCE = 30.0  # seconds, for threads that should be long done; nothing waits for it unless a test is failing
@@ -76,8 +76,9 @@ def in_threads(*tasks: Callable[[], Any]) -> None:
     threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
     for thread in threads:
         thread.start()
+    end = time.monotonic() + PATIENCE
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(max(0.0, end - time.monotonic()))
     assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
     assert problems == []
 
@@ -174,7 +175,7 @@ MADE_BEFORE = echo()
 
 @pytest.mark.parametrize("how", [elsewhere, lambda _: MADE_BEFORE], ids=["in another thread", "before"])
 def test_a_grandchild_that_its_parent_made_elsewhere_is_guarded(how: Callable[[Make], Any]) -> None:
-    # FAILS: `keep` is applied to what a *parent* spawns, not to what a guarded child answers. The grandchild goes on
+    # Once: `keep` is applied to what a *parent* spawns, not to what a guarded child answers. The grandchild goes on
     # answering when the grandparent has moved on: interleaved children where sequential ones were promised.
     parent = sequential()
     child = parent(maker)
@@ -185,7 +186,7 @@ def test_a_grandchild_that_its_parent_made_elsewhere_is_guarded(how: Callable[[M
 
 
 def test_a_queryable_made_by_an_internal_answer_is_guarded() -> None:
-    # FAILS: the guards of a queryable are set for what it makes while it answers external queries only.
+    # Once: the guards of a queryable are set for what it makes while it answers external queries only.
     parent = sequential()
     child = parent(maker)
     grandchild = child.ask(echo)
@@ -234,7 +235,7 @@ def test_children_inside_of_lists_tuples_and_dicts_are_guarded(
 def test_children_made_elsewhere_inside_of_other_containers_are_guarded(
     wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]
 ) -> None:
-    # FAILS: only plain lists, plain tuples and plain dicts are looked into; a child in anything else is free.
+    # Once: only plain lists, plain tuples and plain dicts are looked into; a child in anything else is free.
     parent = sequential()
     child = unwrap(parent(lambda: wrap(elsewhere(echo))))
     parent(echo)
@@ -244,7 +245,7 @@ def test_children_made_elsewhere_inside_of_other_containers_are_guarded(
 def test_other_releases_come_out_as_they_are() -> None:
     for release in (1, "text", None, {1, 2}, Pair(1, 2), [1, (2, {"a": 3})]):
         made = sequential()(lambda release=release: release)
-        assert made == release and type(made) is type(release)
+        assert made is release
 
 
 def test_what_is_guarded_already_is_not_wrapped_again() -> None:
@@ -319,7 +320,7 @@ def test_a_grandparent_cannot_move_on_while_a_grandchild_answers() -> None:
 
 
 def test_a_child_cannot_move_its_own_parent_on_in_the_middle_of_its_answer() -> None:
-    # FAILS: the parent is held by the thread of the child, and lets that thread in: it moves on, and then the child,
+    # Once: the parent is held by the thread of the child, and lets that thread in: it moves on, and then the child,
     # whose permission is gone, still answers.
     parent = sequential()
 
@@ -384,7 +385,7 @@ def test_guards_are_entered_from_the_outermost_inwards_and_left_in_reverse() -> 
 
 
 def test_a_guard_that_is_added_to_one_that_was_there_before_is_entered_after_it() -> None:
-    # FAILS: the guards that are missing are put first. What was made under the outer guard, and is kept under both,
+    # Once: the guards that are missing are put first. What was made under the outer guard, and is kept under both,
     # enters the inner one first; what was made under both enters the outer one first. Two threads then deadlock.
     log: list[str] = []
     outer, inner = logged("outer", log), logged("inner", log)
@@ -436,6 +437,31 @@ def test_a_guard_is_not_entered_while_a_queryable_waits_for_its_own_lock() -> No
 
     in_threads(hold_child, ask_parent)
     assert order == ["child left", "parent moved"]
+
+
+def test_a_parent_may_ask_its_child_while_others_ask_it_too() -> None:
+    """Everybody locks from the root towards the leaves: a child that locked itself first would wait for ever."""
+    children: list[Queryable] = []
+    answering = threading.Event()
+
+    def transition(me: Queryable, query: Query) -> Any:
+        if query == External("spawn"):
+            with guarded_by(lambda: me.holding("may I?")):
+                children.append(echo())
+        elif query == External("peek"):
+            answering.set()
+            time.sleep(0.1)  # lets the other thread come to the child
+            return children[0]("hello")
+        return None
+
+    parent = Queryable(transition)
+    parent("spawn")
+
+    def ask_child() -> None:
+        assert answering.wait(PATIENCE)
+        assert children[0]("hello") == "hello"
+
+    in_threads(lambda: parent("peek"), ask_child)
 
 
 def test_no_guard_is_a_guard_that_adds_nothing() -> None:
@@ -564,7 +590,7 @@ def test_a_measurement_run_by_a_parent_is_under_the_parents_guard_without_being_
 
 
 def test_holding_a_child_that_is_kept_holds_what_is_inside() -> None:
-    # FAILS: a kept queryable passes the query on and lets go of the inner one at once, so that a guard made from the
+    # Once: a kept queryable passes the query on and lets go of the inner one at once, so that a guard made from the
     # kept one does not stop the inner one's children from answering.
     inner = sequential("inner")
     with guarded_by(nullcontext) as keep:

@@ -26,7 +26,7 @@ def test_a_counting_metric_refuses_parts_of_rows(value: Any) -> None:
 
 
 def test_a_part_of_a_row_that_is_too_long_to_be_written_is_refused_as_every_other() -> None:
-    # FAILS: ValueError (Exceeds the limit (4300 digits)) from the text of the error.
+    # Once: ValueError (Exceeds the limit (4300 digits)) from the text of the error.
     with pytest.raises(NumberError, match="d_in"):
         ROWS.read_distance(Fraction(1, 10**5000))
 

@@ -50,8 +50,9 @@ def in_threads(*tasks: Callable[[], Any]) -> None:
     threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
     for thread in threads:
         thread.start()
+    end = time.monotonic() + PATIENCE
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(max(0.0, end - time.monotonic()))
     assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
     assert problems == []
 
@@ -199,7 +200,7 @@ def test_while_it_is_held_no_other_thread_is_answered() -> None:
 
 
 def test_while_it_is_held_nothing_external_is_answered_to_whoever_holds_it() -> None:
-    # FAILS: the lock lets the same thread in again, and `holding` does not mark it as answering: a child whose answer
+    # Once: the lock lets the same thread in again, and `holding` does not mark it as answering: a child whose answer
     # queries its own parent moves the parent on in the middle of that answer.
     count = counter()
     with count.holding("count"), pytest.raises(QueryableBusy):

@@ -163,7 +163,7 @@ def test_an_interrupt_passes(make: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_an_interrupt_does_not_bring_along_what_it_interrupted(make: Callable[[Any], Any]) -> None:
-    # FAILS: the interrupt that passes is the one raised inside, with its arguments, and with the error that was being
+    # Once: the interrupt that passes is the one raised inside, with its arguments, and with the error that was being
     # handled when it came as its context: an uncaught Ctrl-C prints both.
     def interrupted(rows: Any) -> Any:
         try:
@@ -213,7 +213,7 @@ def test_floating_point_warnings_of_numpy_are_silent(function: Callable[[Any], A
     ids=["mean", "variance", "all-nan", "own"],
 )
 def test_other_warnings_are_silent_too(function: Callable[[Any], Any]) -> None:
-    # FAILS: np.errstate stops floating-point warnings only. "Mean of empty slice" tells that no row was left, and a
+    # Once: np.errstate stops floating-point warnings only. "Mean of empty slice" tells that no row was left, and a
     # function's own warning is printed with its rows.
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -224,7 +224,11 @@ def test_other_warnings_are_silent_too(function: Callable[[Any], Any]) -> None:
 def test_warnings_outside_are_as_they_were() -> None:
     floating, filters = np.geterr(), list(warnings.filters)
     nested = make_measurement(lambda rows: make_measurement(lambda _: np.mean(rows[:0]))(rows))
-    nested([CANARY])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        nested([CANARY])
+        warnings.warn("outside", stacklevel=1)
+    assert [str(warning.message) for warning in seen] == ["outside"]
     for function in FAILING:
         with pytest.raises(SealedError):
             make_measurement(function)([CANARY])
@@ -256,6 +260,30 @@ def test_warnings_are_silent_in_every_thread_and_as_they_were_when_all_are_done(
         warnings.warn("outside", stacklevel=1)
     assert [str(warning.message) for warning in seen] == ["outside"]
     assert list(warnings.filters) == filters
+
+
+def test_another_thread_that_leaves_its_own_filters_meanwhile_uncovers_nothing_and_loses_nothing() -> None:
+    # Once: filters belong to the process. What another thread saved before is put back while the function runs, so
+    # that its warning is shown with its rows; and what was saved in the middle stays: nothing warns any more.
+    inside, left = threading.Event(), threading.Event()
+
+    def warn_late(rows: Any) -> None:
+        inside.set()
+        assert left.wait(30)
+        warnings.warn(f"row {rows}", stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        others = warnings.catch_warnings()
+        others.__enter__()
+        thread = threading.Thread(target=make_measurement(warn_late), args=([CANARY],), daemon=True)
+        thread.start()
+        assert inside.wait(30)
+        others.__exit__(None, None, None)
+        left.set()
+        thread.join(30)
+        warnings.warn("outside", stacklevel=1)
+    assert [str(warning.message) for warning in seen] == ["outside"]
 
 
 def test_post_processing_is_not_sealed_since_it_sees_only_the_release() -> None:

@@ -199,7 +199,7 @@ def test_a_total_reads_its_losses_once() -> None:
 
 
 def test_a_total_of_huge_and_tiny_losses_is_made() -> None:
-    # FAILS: ValueError (negative shift count) from settle_up.
+    # Once: ValueError (negative shift count) from settle_up.
     huge, tiny = vm.pure(2**300), vm.pure(Fraction(1, 3**400))
     exact = Fraction(1, 3**400) + 2**300
     assert huge + tiny >= vm.pure(exact)

@@ -104,7 +104,7 @@ SOME: dict[Measure, Loss] = {
 
 
 @EVERY_KIND
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_one_loss_is_at_most_another_exactly_when_its_numbers_say_so(kind: Kind, data: st.DataObject) -> None:
     left, right = data.draw(kind.numbers), data.draw(kind.numbers)
@@ -114,7 +114,7 @@ def test_one_loss_is_at_most_another_exactly_when_its_numbers_say_so(kind: Kind,
 
 
 @EVERY_KIND
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_the_order_is_reflexive_antisymmetric_and_transitive(kind: Kind, data: st.DataObject) -> None:
     a, b, c = (kind.make(*data.draw(kind.numbers)) for _ in range(3))
@@ -129,7 +129,7 @@ def test_the_order_is_reflexive_antisymmetric_and_transitive(kind: Kind, data: s
 
 
 @EVERY_KIND
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_zero_is_below_and_infinity_above_every_loss(kind: Kind, data: st.DataObject) -> None:
     loss = kind.make(*data.draw(kind.numbers))
@@ -138,7 +138,7 @@ def test_zero_is_below_and_infinity_above_every_loss(kind: Kind, data: st.DataOb
 
 
 @EVERY_KIND_THAT_ADDS
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_a_sum_is_at_least_each_of_its_terms_in_either_order(kind: Kind, data: st.DataObject) -> None:
     a, b, c = (kind.make(*data.draw(kind.numbers)) for _ in range(3))
@@ -150,7 +150,7 @@ def test_a_sum_is_at_least_each_of_its_terms_in_either_order(kind: Kind, data: s
 
 
 @EVERY_KIND_THAT_ADDS
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_adding_respects_the_order(kind: Kind, data: st.DataObject) -> None:
     a, b, c = (kind.make(*data.draw(kind.numbers)) for _ in range(3))
@@ -159,7 +159,7 @@ def test_adding_respects_the_order(kind: Kind, data: st.DataObject) -> None:
 
 
 @EVERY_KIND_THAT_ADDS
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_a_total_is_the_sum_where_both_are_exact(kind: Kind, data: st.DataObject) -> None:
     losses = [kind.make(*data.draw(kind.numbers)) for _ in range(data.draw(st.integers(0, 6)))]
@@ -221,7 +221,7 @@ def test_losses_and_other_values_are_unequal_and_have_no_order_and_no_sum(kind: 
 
 
 @EVERY_KIND
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_equal_losses_have_equal_hashes_and_copies_are_equal(kind: Kind, data: st.DataObject) -> None:
     numbers = data.draw(kind.numbers)
@@ -253,7 +253,7 @@ def test_the_measures_are_all_different() -> None:
 
 
 @EVERY_KIND
-@settings(max_examples=25)  # for each of the kinds
+@settings(max_examples=15)  # for each of the kinds
 @given(data=st.data())
 def test_a_loss_is_finite_exactly_when_some_promise_is_left(kind: Kind, data: st.DataObject) -> None:
     numbers = data.draw(kind.numbers)

@@ -63,7 +63,7 @@ def test_a_tree_without_assumptions_does_not_speak_of_trust() -> None:
 
 
 def test_a_premise_that_is_used_twice_is_drawn_twice() -> None:
-    # FAILS: the last premise is found by identity, so that both are drawn as the last one.
+    # Once: the last premise is found by identity, so that both are drawn as the last one.
     twice = leaf("x")
     drawn = str(Explanation("Claim.", Derivation("top", CHAIN, "1", "4", premises=(twice, twice)))).splitlines()
     assert drawn[3].startswith("├─ x") and drawn[5].startswith("└─ x")

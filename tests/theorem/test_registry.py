@@ -100,7 +100,7 @@ def test_a_function_without_a_docstring_is_not_registered() -> None:
 
 @pytest.mark.parametrize("cites", ["", "  "])
 def test_a_theorem_without_a_citation_is_not_registered(cites: str) -> None:
-    # FAILS: the citation is not looked at.
+    # Once: the citation is not looked at.
     with pytest.raises(RegistryError, match="cites"):
         theorem("uncited", cites=cites)(whole())
 

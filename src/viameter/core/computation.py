@@ -116,6 +116,7 @@ def require_same_space(left: Computation, given: Space, right: Computation) -> N
 
 def complete_if_recipe(other: Computation | Recipe[Any], space: Space) -> Computation:
     """What stands on the right of `>>`, made on the space of the left if it is a recipe."""
-    from viameter.core.recipe import Recipe  # a Recipe makes computations: the two know each other
+    from viameter.core.recipe import Recipe, refuse_bare_constructor  # a Recipe makes computations
 
+    refuse_bare_constructor(other)
     return other.complete(space) if isinstance(other, Recipe) else other

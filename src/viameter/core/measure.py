@@ -53,7 +53,7 @@ class Loss(ABC):
         if other.measure is not self.measure and other.measure != self.measure:
             raise IncomparableLosses(
                 f"{self!r} and {other!r} cannot be {verb}: they are losses of different measures, "
-                f"{self.measure!r} and {other.measure!r}; convert one of them first"
+                f"{self.measure!r} and {other.measure!r}"
             )
 
     def __le__(self, other: Loss) -> bool:

@@ -10,7 +10,7 @@ from viameter.arith import show
 from viameter.core.bound import by, chain, post_processing
 from viameter.core.computation import Computation, Pipeline
 from viameter.core.measure import Loss, Measure
-from viameter.core.queryable import Guard, guarded_by
+from viameter.core.queryable import Guard, guarded_by, making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.core.transformation import Transformation
 from viameter.errors import MapError, ParameterError
@@ -56,7 +56,8 @@ class Measurement(Computation):
     def release(self, member: Any, *, guard: Guard | None = None) -> Any:
         """Release from a member of the domain that was admitted before."""
         with guarded_by(guard) as keep:
-            released = keep(run_sealed(self.function, member))
+            with making_sealed():
+                released = keep(run_sealed(self.function, member))
             # Post-processing is not sealed: it fails on what was released, not on rows.
             for processing in self.after:
                 released = keep(processing.function(released))

@@ -20,12 +20,26 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from viameter.errors import QueryableBusy, QueryableError
+from viameter.errors import QueryableBusy, QueryableError, SealedError, ViameterError
 
 Guard: TypeAlias = Callable[[], AbstractContextManager[Any]]
 """Entered before a guarded queryable answers; raises if it may not."""
 
 _GUARDS: ContextVar[tuple[Guard, ...]] = ContextVar("viameter_guards", default=())
+
+
+_SEALED: ContextVar[bool] = ContextVar("viameter_sealed", default=False)
+"""Whether queryables that are made now hold rows: those that a measurement makes, and those that they make."""
+
+
+@contextmanager
+def making_sealed() -> Iterator[None]:
+    """Seal the errors of every queryable that is made in this context."""
+    token = _SEALED.set(True)
+    try:
+        yield
+    finally:
+        _SEALED.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +96,8 @@ class Queryable:
 
     def _answer(self, query: Query) -> Any:
         # What is made while this one answers is under its guards, and under those of whoever it answers for.
-        with _under((*(guard for guard in _GUARDS.get() if guard not in self._guards), *self._guards)) as keep:
-            return keep(self._machine.transition(self, query))
+        with _under(_joined(_GUARDS.get(), self._guards)) as keep:
+            return keep(self._machine.answer(self, query))
 
     @contextmanager
     def _held(self) -> Iterator[_Machine]:
@@ -98,12 +112,11 @@ class Queryable:
 
     def _put_under(self, guards: tuple[Guard, ...]) -> Queryable:
         """The same queryable under these guards as well; itself if it is under them already."""
-        missing = tuple(guard for guard in guards if guard not in self._guards)
-        if not missing:
+        if all(guard in self._guards for guard in guards):
             return self
         guarded = object.__new__(Queryable)
         guarded._machine = self._machine
-        guarded._guards = (*missing, *self._guards)
+        guarded._guards = _joined(guards, self._guards)
         return guarded
 
     def __repr__(self) -> str:
@@ -118,7 +131,7 @@ class Queryable:
 class _Machine:
     """What a queryable is apart from its guards: the same for all who hold it under different ones."""
 
-    __slots__ = ("answering", "lock", "name", "process", "transition")
+    __slots__ = ("answering", "lock", "name", "process", "sealed", "transition")
 
     def __init__(self, transition: Transition, name: str) -> None:
         self.transition = transition
@@ -126,6 +139,23 @@ class _Machine:
         self.lock = threading.RLock()
         self.answering = False
         self.process = os.getpid()
+        self.sealed = _SEALED.get()
+
+    def answer(self, queryable: Queryable, query: Query) -> Any:
+        """Run the transition; what it raises is sealed if it may speak of rows, except for errors of this library."""
+        if not self.sealed:
+            return self.transition(queryable, query)
+        token = _SEALED.set(True)
+        try:
+            return self.transition(queryable, query)
+        except (ViameterError, KeyboardInterrupt):
+            raise
+        except BaseException:  # whatever a user's transition raises
+            pass
+        finally:
+            _SEALED.reset(token)
+        # Outside of the handler, so that what was raised is not kept as the context.
+        raise SealedError
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -145,6 +175,11 @@ def guarded_by(guard: Guard | None) -> Iterator[Callable[[Any], Any]]:
     """
     with _under(_GUARDS.get() if guard is None else (*_GUARDS.get(), guard)) as keep:
         yield keep
+
+
+def _joined(outer: tuple[Guard, ...], own: tuple[Guard, ...]) -> tuple[Guard, ...]:
+    """The guards of the context in their order, then what it lacks: one order for all, or threads wait in a circle."""
+    return (*outer, *(guard for guard in own if guard not in outer))
 
 
 @contextmanager

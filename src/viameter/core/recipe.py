@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -34,9 +34,17 @@ class Recipe(Generic[Made]):
         return made  # type: ignore[return-value]  # the type of the last step, which is what Made stands for
 
     def __rshift__(self, other: Recipe[Other]) -> Recipe[Other]:
+        refuse_bare_constructor(other)
         if not isinstance(other, Recipe):
             return NotImplemented
         return Recipe(self.steps + other.steps)
+
+    def __rrshift__(self, other: object) -> NoReturn:
+        raise ParameterError(f"{type(other).__name__} >> {self!r}: a recipe waits for a Space, as in space >> {self!r}")
+
+    def __call__(self, *_: object) -> NoReturn:
+        """Refuse data: a recipe has no Space yet."""
+        raise ParameterError(f"{self!r} waits for its Space: complete it, (space >> {self!r})(data)")
 
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.steps))
@@ -79,6 +87,11 @@ class Constructor(Generic[P, Made]):
         return Recipe[Made]((step,)) if space is None else step.make(space)
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        unknown = [name for name in kwargs if name not in self._own.parameters]
+        if unknown:
+            raise ParameterError(
+                f"{self.name} has no parameter {unknown[0]!r}; call it as {self.name}{self._own_text()}"
+            )
         try:
             bound = self._own.bind(*args, **kwargs)
         except TypeError as problem:
@@ -91,10 +104,17 @@ class Constructor(Generic[P, Made]):
         return tuple((name, value) for name, value in given if not _is_default(own[name], value))
 
     def _own_text(self) -> str:
-        return "(" + ", ".join(str(p).partition(":")[0].strip() for p in self._own.parameters.values()) + ")"
+        texts = (f"{p.name}=..." if p.kind is p.KEYWORD_ONLY else p.name for p in self._own.parameters.values())
+        return f"({', '.join(texts)})"
 
     def __repr__(self) -> str:
         return f"<constructor {self.name}>"
+
+
+def refuse_bare_constructor(other: object) -> None:
+    """Say what is missing in `space >> sum`."""
+    if isinstance(other, Constructor):
+        raise ParameterError(f"{other.name} is missing its parentheses: write >> {other.name}(...)")
 
 
 def constructor(function: Callable[Concatenate[Space, P], Made]) -> Constructor[P, Made]:
@@ -110,7 +130,7 @@ def freeze(value: Any) -> Any:
         return frozenset(value)
     if isinstance(value, np.ndarray):
         return freeze(value.tolist())
-    if isinstance(value, dict):
+    if isinstance(value, Mapping) and not isinstance(value, FrozenDict):
         return FrozenDict({name: freeze(item) for name, item in value.items()})
     return value
 

@@ -39,30 +39,30 @@ def run_sealed(function: Callable[[Any], Any], data: Any) -> Any:
     return result
 
 
-class _Silence:
-    """No warnings while anything sealed runs: whether one occurs depends on rows, and its text may hold them.
+class _Silence(threading.local):
+    """No warnings in a thread while anything sealed runs in it: whether one occurs depends on rows, as may its text.
 
-    Filters of warnings belong to the process. So the first to enter switches them off for all threads, and the last to
-    leave switches them on again.
+    Filters of warnings belong to the whole process, so that switching them off and on again goes wrong between threads.
+    What every warning goes through before it is shown is asked instead.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._filters: Any = None
+    inside = 0
 
     def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._filters = warnings.catch_warnings(action="ignore")
-                self._filters.__enter__()
-            self._inside += 1
+        self.inside += 1
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._filters.__exit__(None, None, None)
+        self.inside -= 1
 
 
 silence = _Silence()
+_show_message: Any = getattr(warnings, "_showwarnmsg", None)
+
+
+def _show_unless_sealed(message: Any) -> None:
+    if not silence.inside:
+        _show_message(message)
+
+
+if _show_message is not None:
+    warnings._showwarnmsg = _show_unless_sealed  # type: ignore[attr-defined]

@@ -28,6 +28,13 @@ class Space:
             raise ParameterError(f"domain={self.domain!r} is not a Domain: expected e.g. vectors(int)")
         if not isinstance(self.metric, Metric):
             raise ParameterError(f"metric={self.metric!r} is not a Metric: expected e.g. SymmetricDistance()")
+        for part, make in ((self.domain, "vm.domain"), (self.metric, "vm.metric")):
+            # A class of somebody's own may do anything; what it asks to be trusted has to be said.
+            if not type(part).__module__.startswith("viameter.") and part.assumption is None:
+                raise ParameterError(
+                    f"{type(part).__name__} is not of this library and says nothing of the trust it asks for: "
+                    f"define it with {make}(..., trust=...), or set its `assumption`"
+                )
         needed = self.metric.fits(self.domain)
         if needed is not None:
             raise ParameterError(f"{self.metric!r} does not measure {self.domain!r}: {needed}")
@@ -42,8 +49,9 @@ class Space:
         return self.metric.distance(self.domain.admit(left), self.domain.admit(right))
 
     def __rshift__(self, recipe: Recipe[Made]) -> Made:
-        from viameter.core.recipe import Recipe  # a Recipe is completed by a Space: the two know each other
+        from viameter.core.recipe import Recipe, refuse_bare_constructor  # a Recipe is completed by a Space
 
+        refuse_bare_constructor(recipe)
         if not isinstance(recipe, Recipe):
             return NotImplemented
         return recipe.complete(self)

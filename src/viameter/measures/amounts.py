@@ -223,7 +223,7 @@ class BoundedRangeLoss(AmountLoss):
     def _plus(self, other: AmountLoss) -> AmountLoss:
         raise IncomparableLosses(
             f"{self!r} + {other!r}: ranges do not add when a later mechanism is chosen by an earlier answer; "
-            "convert both to PureDP or ZCDP, and add those"
+            "count both in PureDP or ZCDP (exponential(..., measure=ZCDP)), and add those"
         )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import Number, dyadic, exact, floats
+from viameter.arith import Number, dyadic, exact
 from viameter.core import Measurement
 from viameter.errors import NoTheorem, NumberError
+from viameter.mechanisms.selection import Lookup
+from viameter.sampling.alias import Interval
 from viameter.sampling.families import Gaussian
 from viameter.spaces import VectorDomain
 
@@ -30,6 +33,8 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
     chance = exact(alpha, name="alpha")
     if not 0 < chance < 1:
         raise NumberError(f"alpha={alpha!s} is not between 0 and 1")
+    if not all(isinstance(processing.function, Lookup) for processing in measurement.after):
+        raise NoTheorem(f"{measurement!r} was processed after the release: ask for the width before that")
     last = measurement.steps[-1]
     made = last.identity[0] if last.identity else None
     name = getattr(getattr(made, "constructor", None), "name", "")
@@ -69,36 +74,36 @@ def gaussian_width(scale: Fraction, alpha: Fraction) -> Fraction:
 
 
 def _summed_width(scale: Fraction, alpha: Fraction) -> Fraction:
-    bits = 128
+    bits = 128 + 2 * max(0, alpha.denominator.bit_length() - alpha.numerator.bit_length())
     while True:
-        # One cell a value and then the tail, whose weight here is that of its envelope: above the tail's own.
-        reach = max(1, int(12 * scale))
-        weights = Gaussian(scale, reach, 0).weights(bits)
-        values, tails = weights[: 2 * reach], weights[2 * reach :]
-        low_total = sum(low for low, _ in values)
-        high_tail = sum(high for _, high in tails)
-        high_total = sum(high for _, high in values) + high_tail
-        found = None
-        # From the outside inwards: P(|Z| >= w + 1) = (both values of magnitude w + 1, and all beyond)/total.
-        beyond_low, beyond_high = 0, high_tail
-        for magnitude in range(reach, -1, -1):
-            surely = Fraction(beyond_high, low_total) <= alpha
-            surely_not = Fraction(beyond_low, high_total) > alpha
-            if surely_not:
-                break
-            if not surely:
-                found = None
-                break
-            found = magnitude
-            # Cell 2h is h, and cell 2h + 1 is -(h + 1): of this magnitude are the cells 2 magnitude and one less.
-            pair = [values[c] for c in (2 * magnitude, 2 * magnitude - 1) if 0 <= c < len(values)]
-            beyond_low += sum(low for low, _ in pair)
-            beyond_high += sum(high for _, high in pair)
-        else:
-            return Fraction(0)
-        if found is not None and surely_not:
-            return Fraction(found)
+        # What is beyond is below alpha exp(-bits/2): as little known, and as little, as the rounding of the weights.
+        reach = math.ceil(scale * dyadic.sqrt_up(2 * dyadic.log_up(4 / alpha) + bits)) + 1
+        width = _least_magnitude(Gaussian(scale, reach, 0).weights(bits), alpha)
+        if width is not None:
+            return Fraction(width)
         bits *= 2
+
+
+def _least_magnitude(weights: list[Interval], alpha: Fraction) -> int | None:
+    """The least w with P(|Z| > w) <= alpha, from enclosures of weights of single values; None if they are too wide."""
+    values, tails = weights[:-2], weights[-2:]
+    # The weight of a tail is that of its envelope: above the tail's own.
+    low_total, beyond_high = sum(low for low, _ in values), sum(high for _, high in tails)
+    high_total = sum(high for _, high in values) + beyond_high
+    beyond_low, least = 0, None
+    for magnitude in range(len(values) // 2, -1, -1):
+        # Everything of a larger magnitude is in `beyond`.
+        if beyond_low * alpha.denominator > alpha.numerator * high_total:
+            return least
+        if beyond_high * alpha.denominator > alpha.numerator * low_total:
+            return None
+        least = magnitude
+        # Cell 2h is h, and cell 2h + 1 is -(h + 1): of this magnitude are the cells 2 magnitude and one less.
+        for cell in (2 * magnitude, 2 * magnitude - 1):
+            if 0 <= cell < len(values):
+                beyond_low += values[cell][0]
+                beyond_high += values[cell][1]
+    return least
 
 
 def _bounded_width(scale: Fraction, alpha: Fraction) -> Fraction:
@@ -106,15 +111,15 @@ def _bounded_width(scale: Fraction, alpha: Fraction) -> Fraction:
     # from w on: P(|Z| > w) <= erfc(w/(s sqrt 2)).
     import gmpy2  # type: ignore[import-untyped]
 
-    context = gmpy2.context(precision=100, round=gmpy2.RoundUp)
-    target = floats.from_fraction_down(alpha)
-    low, high = 0, 2
-    root = dyadic.sqrt_down(1 / (2 * scale**2))
+    down = gmpy2.context(precision=200, round=gmpy2.RoundDown)
+    up = gmpy2.context(precision=200, round=gmpy2.RoundUp)
+    root = dyadic.sqrt_down(1 / (2 * scale**2), bits=200)
+    target = down.div(alpha.numerator, alpha.denominator)
 
     def enough(width: int) -> bool:
-        argument = floats.from_fraction_down(width * root)
-        return bool(context.erfc(gmpy2.mpfr(argument)) <= target)
+        return bool(up.erfc(down.div(width * root.numerator, root.denominator)) <= target)
 
+    low, high = 0, 2
     while not enough(high):
         low, high = high, high * 2
     while high - low > 1:
@@ -124,6 +129,6 @@ def _bounded_width(scale: Fraction, alpha: Fraction) -> Fraction:
 
 
 def selection_width(scale: Fraction, alpha: Fraction, candidates: int) -> Fraction:
-    """s ln((n - 1)/alpha), rounded up: one that is t below the best is chosen with probability at most exp(-t/s)."""
+    """s ln((n - 1)/alpha), rounded up to thousandths: one t below the best is chosen with chance at most exp(-t/s)."""
     odds = Fraction(candidates - 1) / alpha
-    return Fraction(0) if odds <= 1 else scale * dyadic.log_up(odds)
+    return Fraction(0) if odds <= 1 else Fraction(math.ceil(1000 * scale * dyadic.log_up(odds)), 1000)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import INFINITY, Extended, dyadic
-from viameter.core import Constructor, Loss, Measure, Measurement, Space, Transformation
+from viameter.arith import INFINITY, Extended, dyadic, exact, nonnegative
+from viameter.core import Constructor, Loss, Measurement, Space, Transformation
 from viameter.errors import MeasureMismatch, NoTheorem, ParameterError
 from viameter.mechanisms.additive import gaussian, geometric, laplace, rounding_to_a_grid
 from viameter.mechanisms.response import randomized_response
@@ -42,12 +42,18 @@ def calibrate(
     space = data.output_space if isinstance(data, Transformation) else data
     if not isinstance(space, Space):
         raise ParameterError(f"calibrate takes a Space or a Transformation, not {type(data).__name__}")
+    if not isinstance(loss, Loss):
+        raise ParameterError(f"loss={loss!r} is not a loss: expected e.g. pure(1)")
     if not loss.is_finite or loss <= loss.measure.zero:
         raise ParameterError(f"loss={loss!r}: expected a finite loss above 0")
     distance: Extended = data.map(d_in) if isinstance(data, Transformation) else space.metric.read_distance(d_in)
     if distance in (0, INFINITY):
         raise ParameterError(f"data {d_in} apart are {distance} apart here: no noise is needed, or none is enough")
-    made = mechanism(space, **parameters, **formula(Fraction(distance), loss, space, parameters))
+    found = formula(Fraction(distance), loss, space, parameters)
+    given = [name for name in parameters if name in found]
+    if given:
+        raise ParameterError(f"{given[0]} is what is calibrated: leave it out")
+    made = mechanism(space, **parameters, **found)
     if made.measure != loss.measure:
         raise MeasureMismatch("the loss", loss.measure, mechanism.name, made.measure)
     whole = data >> made if isinstance(data, Transformation) else made
@@ -69,22 +75,26 @@ def _steps(distance: Fraction, space: Space, parameters: dict[str, Any], *, norm
     """The distance that noise has to hide, in the data's own unit: after rounding, where there is a grid."""
     if parameters.get("grid") is None:
         return distance
-    step = Fraction(parameters["grid"])
+    step = exact(parameters["grid"], name="grid")
+    if step <= 0:
+        raise ParameterError(f"grid={parameters['grid']!s} is not above 0")
     size = (space.domain.size or 1) if isinstance(space.domain, VectorDomain) else 1
     return Fraction(rounding_to_a_grid(distance, step=step, size=size, norm=norm)) * step
 
 
 def _selection(distance: Fraction, loss: Loss, _: Space, parameters: dict[str, Any]) -> dict[str, Any]:
-    reach = distance * (1 if parameters.get("monotone") else 2) * parameters.get("k", 1)
-    measure = _name(loss.measure)
+    if parameters.get("noise") == "laplace":
+        distance = Fraction(distance // 1)  # integer scores
+    reach = distance * (1 if parameters.get("monotone") else 2)
+    picks = _whole(parameters, "k")
+    measure = repr(loss.measure)
     if measure == "ZCDP":
-        # k picks cost k (one/s)^2/8 together, which is at most rho.
-        one = distance * (1 if parameters.get("monotone") else 2)
-        scale = dyadic.sqrt_up(one**2 * parameters.get("k", 1) / (8 * _amount(loss, "rho")), bits=BITS)
+        # Picks cost (reach/s)^2/8 each.
+        scale = dyadic.sqrt_up(reach**2 * picks / (8 * _amount(loss, "rho")), bits=BITS)
     elif measure == "BoundedRange":
-        scale = reach / _amount(loss, "eta")
+        scale = reach * picks / _amount(loss, "eta")
     else:
-        scale = reach / _amount(loss, "epsilon")
+        scale = reach * picks / _amount(loss, "epsilon")
     return {"scale": scale, **({} if "measure" in parameters else {"measure": loss.measure})}
 
 
@@ -100,8 +110,9 @@ def _sparse(distance: Fraction, loss: Loss, space: Space, parameters: dict[str, 
     # With half of that for the threshold: D/(s/2) + 2cD/s = 2 (1 + c) D/s.
     if "threshold_scale" in parameters:
         raise ParameterError("sparse_vector is calibrated with threshold_scale at half of scale: leave it out")
-    sensitivity = Fraction(parameters.get("sensitivity", 1)) // 1
-    return {"scale": 2 * (1 + parameters.get("limit", 1)) * sensitivity / _amount(loss, "epsilon"), "d_in": distance}
+    sensitivity = nonnegative(parameters.get("sensitivity", 1), name="sensitivity") // 1
+    scale = 2 * (1 + _whole(parameters, "limit")) * sensitivity / _amount(loss, "epsilon")
+    return {"scale": scale, "d_in": distance}
 
 
 def _amount(loss: Loss, name: str) -> Fraction:
@@ -110,8 +121,11 @@ def _amount(loss: Loss, name: str) -> Fraction:
     return Fraction(getattr(loss, name))
 
 
-def _name(measure: Measure) -> str:
-    return repr(measure)
+def _whole(parameters: dict[str, Any], name: str) -> int:
+    value = parameters.get(name, 1)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(f"{name}={value!r}: expected a whole number >= 1")
+    return value
 
 
 FORMULAS: dict[str, Formula] = {

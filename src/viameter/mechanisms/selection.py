@@ -7,7 +7,7 @@ each score by at most d. Where all scores move in the same direction (`monotone=
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -339,7 +339,18 @@ def private_quantile(
     """
     chosen = tuple(candidates)
     chain = quantile_scores(space, alpha=alpha, candidates=chosen) >> exponential(scale=scale, measure=measure)
-    return chain >> postprocess(lambda index: chosen[index], name="candidate")
+    return chain >> postprocess(Lookup(chosen), name="candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The candidate of an index."""
+
+    candidates: tuple[Any, ...]
+
+    def __call__(self, index: int) -> Any:
+        """The candidate."""
+        return self.candidates[index]
 
 
 def _pick(space: Space, name: str, noise: str, scale: Number, measure: Measure, monotone: bool) -> Measurement:

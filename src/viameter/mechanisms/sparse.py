@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import INFINITY, Extended, Number, extended
+from viameter.arith import INFINITY, Extended, Number, nonnegative
 from viameter.core import External, Measurement, Query, Queryable, Space, Transformation, by, constructor
 from viameter.core.sealed import run_sealed
 from viameter.errors import DomainMismatch, MetricMismatch, NoTheorem, ParameterError, QueryableEnded, UnknownQuery
@@ -13,7 +13,7 @@ from viameter.measures import PureDP, pure
 from viameter.measures.amounts import PureLoss
 from viameter.sampling import discrete_laplace
 from viameter.sampling.noise import read_scale
-from viameter.spaces import AbsoluteDistance, IntDomain
+from viameter.spaces import AbsoluteDistance, IntDomain, own_copy
 from viameter.theorem import theorem
 
 
@@ -87,13 +87,14 @@ def sparse_vector(
     """
     query_scale = read_scale(scale)
     own = query_scale / 2 if threshold_scale is None else read_scale(threshold_scale)
-    distance, most = extended(d_in, name="d_in"), Fraction(extended(sensitivity, name="sensitivity"))
+    distance, most = space.metric.read_distance(d_in), nonnegative(sensitivity, name="sensitivity")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ParameterError(f"limit={limit!r} is not a number of answers: expected a whole number >= 1")
-    IntDomain((threshold, threshold))  # refuses what is no integer of 64 bits
+    level = IntDomain((threshold, threshold)).admit(threshold)  # refuses what is no integer of 64 bits
 
     def function(member: Any) -> Queryable:
-        left, noisy_threshold = limit, threshold + discrete_laplace(scale=own)
+        member = own_copy(member)  # it is kept, and whoever handed it over may change theirs
+        left, noisy_threshold = limit, level + discrete_laplace(scale=own)
 
         def transition(self: Queryable, query: Query) -> bool:
             nonlocal left
@@ -127,8 +128,10 @@ def _check_query(query: Transformation, space: Space, d_in: Extended, sensitivit
     output = query.output_space
     if not isinstance(output.domain, IntDomain) or not isinstance(output.metric, AbsoluteDistance):
         raise NoTheorem(f"the sparse vector answers queries that give an integer, not {output!r}")
+    if query.map(0) != 0:
+        raise NoTheorem(f"{query!r} may differ on data 0 apart, on which the sparse vector promises the same answers")
     if query.map(d_in) > sensitivity:
         raise NoTheorem(
             f"{query!r} may differ by {query.map(d_in)} on data {d_in} apart, "
-            f"and the sparse vector was made for {sensitivity}"
+            f"and the sparse vector was made for {sensitivity}; make it with sensitivity={query.map(d_in)}"
         )

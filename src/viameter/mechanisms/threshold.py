@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import INFINITY, Extended, Number, dyadic, exact
+from viameter.arith import INFINITY, Extended, Number, dyadic, exact, whole
 from viameter.core import Measurement, Space, by, constructor
 from viameter.errors import NoTheorem, NumberError, ParameterError
 from viameter.measures import ApproxDP, approx
@@ -84,7 +84,8 @@ def thresholded_counts(space: Space, *, scale: Number, threshold: int) -> Measur
         # In order of the keys: the order in which they occur would tell more.
         keys = sorted(counts)
         noise = discrete_laplace(len(keys), number).tolist()
-        noisy = {key: counts[key] + added for key, added in zip(keys, noise, strict=True)}
+        # Stopping at 2^62 - 1 makes what is shown a function of the true sum, also where noise stopped at 64 bits.
+        noisy = {key: min(counts[key] + added, 2**62 - 1) for key, added in zip(keys, noise, strict=True)}
         return {key: count for key, count in noisy.items() if count >= threshold}
 
     return Measurement(
@@ -111,8 +112,8 @@ def _delta_up(d: int, scale: Fraction, threshold: int) -> Fraction:
     return dyadic.sub_up(Fraction(1), dyadic.div_down(dyadic.exp_down(Fraction(threshold - d - 1) / scale), 1 + one_up))
 
 
-def least_threshold(*, scale: Number, delta: Number) -> int:
-    """The least threshold for which one row more or less costs at most this delta.
+def least_threshold(*, scale: Number, delta: Number, d_in: int = 1) -> int:
+    """The least threshold for which data `d_in` rows apart cost at most this delta.
 
     >>> least_threshold(scale=1, delta="1e-9")
     22
@@ -120,11 +121,14 @@ def least_threshold(*, scale: Number, delta: Number) -> int:
     number, target = read_scale(scale), exact(delta, name="delta")
     if not 0 < target < 1:
         raise NumberError(f"delta={delta!s} is not between 0 and 1")
-    # P(Z >= k) = exp(-k/s)/(1 + exp(-1/s)) <= delta for k = s ln(1/(delta (1 + exp(-1/s)))), rounded up.
-    inner = 1 / (target * (1 + dyadic.exp_down(-1 / number)))
-    guess = 1 if inner <= 1 else 1 + max(1, int(-(-number * dyadic.log_up(inner) // 1)))
-    while guess > 1 and thresholded_keys(Fraction(1), scale=number, threshold=guess - 1).delta <= target:
-        guess -= 1
-    while thresholded_keys(Fraction(1), scale=number, threshold=guess).delta > target:
-        guess += 1
-    return guess
+    distance = whole(d_in, name="d_in")
+    if distance == 0:
+        return 1
+    low, high = 0, 1
+    while thresholded_keys(Fraction(distance), scale=number, threshold=high).delta > target:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = thresholded_keys(Fraction(distance), scale=number, threshold=middle).delta <= target
+        low, high = (low, middle) if enough else (middle, high)
+    return high

@@ -34,7 +34,7 @@ from viameter.sampling.families import Family
 Ints = npt.NDArray[np.int64]
 
 LARGEST = 2**63 - 1
-"""Noise beyond 64 bits stops here; it is drawn exactly first."""
+"""By the million, noise beyond 64 bits stops here; it is drawn exactly first. One by one, it does not stop."""
 
 HIGH = 12
 """How many bits of L are in the second word at most."""
@@ -104,7 +104,6 @@ class Engine:
             magnitude = self.family.corner(cell)
         if magnitude is None:
             return None
-        magnitude = min(magnitude, LARGEST)
         return -magnitude if cell & 1 else magnitude
 
     def _accepted(self, cell: int, second: int, stream: Stream) -> int | None:
@@ -181,7 +180,7 @@ class Engine:
             if drawn is None:
                 refused.append(place)
             else:
-                values[place] = drawn
+                values[place] = min(max(drawn, -LARGEST), LARGEST)
         return np.array(refused, dtype=np.int64)
 
     @cached_property

@@ -50,7 +50,7 @@ FIXED_NEAR_ERROR_BITS = 74
 _STEPS = 64  # entries of the table per power of two
 _LAST = 64 * _STEPS  # its last entry stands for everything from 2^-64 on
 _CHUNK = 8192  # as many pairs as stay in the processor's cache
-_FAR = 256.0
+_FAR = 256.0  # times a factor between 1/2 and 2: an exponent of 128 to 512, whose weight is 0 in units of 2^-93
 # Up to here a score is nothing beside the largest float, so that a difference from it does not overflow. Beyond,
 # subnormals are nothing beside a score, so that it does no harm to halve them, which may round.
 _LARGE = 2.0**900

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,7 @@ class TableDomain(Domain):
     size: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
         names = [name for name, _ in self.columns]
         if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
             raise ParameterError(f"columns={names!r}: expected one or more different names")
@@ -70,7 +72,8 @@ class TableDomain(Domain):
         if not isinstance(value, Mapping):
             raise NotAMember(f"it is of type {type(value).__name__}, not a dict from column names to columns")
         if set(value) != set(self.names):
-            raise NotAMember(f"it has other columns than {', '.join(map(repr, self.names))}")
+            missing, extra = sorted(set(self.names) - set(value)), sorted(map(str, set(value) - set(self.names)))
+            raise NotAMember(f"its columns are other ones: missing are {missing}, and too many are {extra}")
         table = {}
         for name, domain in self.columns:
             try:
@@ -95,7 +98,7 @@ class FiniteDomain(Domain):
     def _canonical(self, value: Any) -> Any:
         # The member, and not what is equal to it: True and 1.0 are equal to 1.
         for member in self.values:
-            if type(member) is type(value) and member == value:
+            if type(member) is type(value) and to_the_bit(member) == to_the_bit(value):
                 return member
         raise NotAMember("it is none of the values")
 
@@ -143,12 +146,26 @@ def finite(values: Any) -> FiniteDomain:
     False
     """
     try:
-        members = frozenset(read_list(values, "finite"))
+        members = frozenset(read_list(values, "finite", ordered=False))
     except TypeError:
         raise ParameterError("finite takes values that are hashable, such as numbers, strings and tuples") from None
     if not members:
         raise ParameterError("finite([]) has no members: expected at least one value")
     return FiniteDomain(members)
+
+
+def to_the_bit(member: Any) -> Any:
+    """A value so that it is equal to another when the two are the same to the bit: NaN to itself, 0.0 not to -0.0."""
+    if isinstance(member, tuple):
+        return tuple(to_the_bit(part) for part in member)
+    return ("float", struct.pack("<d", member)) if isinstance(member, float) else member
+
+
+def own_copy(member: Any) -> Any:
+    """A member that nobody else can change, for those who keep it."""
+    if isinstance(member, dict):
+        return {name: own_copy(column) for name, column in member.items()}
+    return member.copy() if isinstance(member, np.ndarray) else member
 
 
 def row_count(member: Any) -> int:
@@ -171,8 +188,6 @@ def _canonical_column(element: ScalarDomain, value: Any, size: int | None) -> Ar
 
 
 def _as_array(value: Any, element: ScalarDomain) -> Array:
-    if isinstance(value, np.ma.MaskedArray):
-        raise NotAMember("it is a masked array, whose mask would be lost: fill it first")
     if isinstance(value, list | tuple):
         if not value:
             return np.empty(0, dtype=element.dtype)
@@ -193,9 +208,12 @@ def _as_array(value: Any, element: ScalarDomain) -> Array:
     elif not hasattr(value, "__array__"):
         raise NotAMember(f"it is of type {type(value).__name__}, not a list, a tuple or an array")
     try:
-        array = np.asarray(value)
+        array = np.asanyarray(value)
     except Exception as problem:  # whatever a foreign __array__ or an int beyond 64 bits makes of it
         raise NotAMember(f"it does not convert to an array ({type(problem).__name__})") from None
+    if isinstance(array, np.ma.MaskedArray):
+        raise NotAMember("it is a masked array, whose mask would be lost: fill it first")
+    array = np.asarray(array)
     if array.ndim != 1:
         raise NotAMember(f"it has {array.ndim} dimensions, not one")
     return array

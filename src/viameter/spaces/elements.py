@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -94,6 +94,13 @@ class FloatDomain(ScalarDomain):
     nan: bool = False
     dtype = np.float64
 
+    def __post_init__(self) -> None:
+        if self.bounds is not None:
+            lower, upper = _pair(self.bounds)
+            if not (isinstance(lower, float) and isinstance(upper, float) and -math.inf < lower <= upper < math.inf):
+                raise ParameterError(f"bounds={self.bounds!r}: expected two finite floats in order")
+            object.__setattr__(self, "bounds", (lower, upper))
+
     def _canonical(self, value: Any) -> float:
         if isinstance(value, bool | np.bool_) or not isinstance(value, float | np.floating | Integral):
             raise NotAMember(f"it is of type {type(value).__name__}, not a float")
@@ -151,6 +158,7 @@ class CategoryDomain(ScalarDomain):
     values: tuple[Any, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(self.values))
         kinds = {type(value) for value in self.values}
         if kinds not in ({str}, {int}):
             raise ParameterError(f"categories are strings or integers, one kind and at least one, not {self.values!r}")
@@ -219,10 +227,12 @@ def categories(values: Any) -> CategoryDomain:
     return CategoryDomain(read_list(values, "categories"))
 
 
-def read_list(values: Any, name: str) -> tuple[Any, ...]:
+def read_list(values: Any, name: str, *, ordered: bool = True) -> tuple[Any, ...]:
     """Take a list of public values; text is not one, although Python would take it letter by letter."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ParameterError(f"{name} takes a list of values, not {values!r}")
+    if ordered and isinstance(values, Set):
+        raise ParameterError(f"{name} takes a list of values, not a set, whose order is another in every run")
     return tuple(values)
 
 

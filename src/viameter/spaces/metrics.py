@@ -26,7 +26,7 @@ import numpy as np
 from viameter.arith import INFINITY, ZERO, Extended, dyadic
 from viameter.core import Domain, Metric
 from viameter.errors import ParameterError
-from viameter.spaces.collections import TableDomain, VectorDomain
+from viameter.spaces.collections import TableDomain, VectorDomain, to_the_bit
 from viameter.spaces.elements import FloatDomain, IntDomain
 
 
@@ -171,7 +171,7 @@ class DiscreteDistance(Metric):
 
     def distance(self, left: Any, right: Any) -> Extended:
         """Whether the two differ."""
-        return Fraction(int(_to_the_bit(left) != _to_the_bit(right)))
+        return Fraction(int(_comparable(left) != _comparable(right)))
 
 
 @dataclass(frozen=True)
@@ -247,13 +247,8 @@ def _rows(member: Any) -> list[Hashable]:
     return values
 
 
-def _to_the_bit(member: Any) -> Any:
-    """A member so that it is equal to another when the two are the same to the bit: NaN to itself, 0.0 not to -0.0."""
-    if isinstance(member, dict | np.ndarray):
-        return _rows(member)
-    if isinstance(member, tuple):
-        return tuple(_to_the_bit(part) for part in member)
-    return ("float", member.hex()) if isinstance(member, float) else member
+def _comparable(member: Any) -> Any:
+    return _rows(member) if isinstance(member, dict | np.ndarray) else to_the_bit(member)
 
 
 def _symmetric_difference(left: list[Hashable], right: list[Hashable]) -> int:

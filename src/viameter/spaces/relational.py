@@ -90,7 +90,7 @@ class StreamDomain(Domain):
                 raise NotAMember("it has a step that is not a whole number from 0 to 2**63 - 1")
             if self.steps is not None and step >= self.steps:
                 raise NotAMember(f"step {step} is beyond the {self.steps} steps of the domain")
-            if not isinstance(user, str | int):
+            if isinstance(user, bool) or not isinstance(user, str | int):
                 raise NotAMember(f"user is of type {type(user).__name__}: expected a string or an integer")
         # Events of one step have no order of their own, so the order in which they came is kept.
         events = (Event(step, user, self.value._canonical(item)) for step, user, item in rows)
@@ -110,7 +110,7 @@ def graphs(*, nodes: Any = None, directed: bool = False, max_degree: int | None 
     if max_degree is not None and (isinstance(max_degree, bool) or not isinstance(max_degree, int) or max_degree < 0):
         raise ParameterError(f"max_degree={max_degree!r} is not a degree: expected a whole number >= 0")
     try:
-        known = None if nodes is None else frozenset(read_list(nodes, "graphs: nodes=..."))
+        known = None if nodes is None else frozenset(read_list(nodes, "graphs: nodes=...", ordered=False))
     except TypeError:
         raise ParameterError("graphs: nodes=... takes nodes that are hashable, such as numbers and strings") from None
     return GraphDomain(known, directed, max_degree)

@@ -143,8 +143,6 @@ def _bins(
 
 
 def _by_keys(element: ScalarDomain, keys: Sequence[Any]) -> tuple[Callable[[Array], Array], int]:
-    if isinstance(keys, set | frozenset):
-        raise ParameterError("keys: a set has no order, and the bins need one; give a list")
     keys = read_list(keys, "histogram: keys")
     if not all(isinstance(key, str | int) for key in keys):
         raise ParameterError(f"keys={list(keys)!r}: expected strings or integers")

@@ -1,7 +1,8 @@
 """An order of rows that depends on what is in them alone, so that what is kept does not depend on where rows stand.
 
-Rows are ordered by a hash of their content, so that what is kept of them is not, say, the smallest values; rows of the
-same hash are ordered by the content itself. No bound rests on the quality of the hash, only on its being a function.
+Each row draws a lot: a hash of its content and of which of the equal rows it is (the first, the second, ...). So what
+is kept is not, say, the smallest values, and equal rows do not stay or go together. A row more adds one lot and changes
+no other: equal rows are interchangeable. No bound rests on the quality of the hash, only on its being a function.
 """
 
 from __future__ import annotations
@@ -23,9 +24,25 @@ def content_order(member: Any, *, first: Array | None = None) -> Array:
     mixed = np.zeros(len(bits[0]), dtype=np.uint64)
     for column in bits:
         mixed = _mix(mixed * _ODD + column)
+    # Equal rows are told apart by which of them they are, so that each draws a lot of its own; a row more adds one lot.
     # lexsort takes the most important key last.
-    keys = [*(_ranks(column) for column in columns), mixed]
+    ranks = [_ranks(column) for column in columns]
+    which = np.zeros(len(mixed), dtype=np.int64)
+    together = np.lexsort([*ranks, mixed])
+    which[together] = _places_in_runs([rank[together] for rank in ranks])
+    lots = _mix(mixed + which.view(np.uint64) * _ODD)
+    keys = [which, *ranks, lots]
     return np.lexsort([*keys, _ranks(first)] if first is not None else keys)
+
+
+def _places_in_runs(columns: list[Array]) -> Array:
+    """0, 1, 2, ... within each run of equal rows."""
+    places = np.arange(len(columns[0]))
+    starts = np.zeros(len(places), dtype=bool)
+    starts[:1] = True
+    for column in columns:
+        starts[1:] |= column[1:] != column[:-1]
+    return places - np.maximum.accumulate(np.where(starts, places, 0))
 
 
 def _bits(column: Array) -> Array:

@@ -145,7 +145,7 @@ def is_in(values: Iterable[Any]) -> Predicate:
     >>> is_in(["A", "B"])
     is_in(['A', 'B'])
     """
-    return IsIn(read_list(values, "is_in"))
+    return IsIn(tuple(read_list(values, "is_in", ordered=False)))
 
 
 def is_of_the_library(predicate: Predicate) -> bool:

@@ -346,7 +346,7 @@ _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*", re.ASCII)
 
 def _cast_function(element: ScalarDomain, to: type, default: Any) -> Callable[[Array], Array]:
     if isinstance(element, IntDomain) and to is not str:
-        return lambda member: member.astype(to)
+        return lambda member: member.astype(np.int64 if to is int else np.float64)
     if isinstance(element, FloatDomain) and to is float:
         return lambda member: np.where(np.isfinite(member), member, default)
     if isinstance(element, FloatDomain) and to is int:
@@ -359,7 +359,9 @@ def _cast_function(element: ScalarDomain, to: type, default: Any) -> Callable[[A
 
     def every(member: Array) -> Array:
         values = [one(str(value)) for value in member.tolist()]
-        return np.array([default if value is None else value for value in values], dtype=to)
+        return np.array(
+            [default if value is None else value for value in values], dtype=np.int64 if to is int else np.float64
+        )
 
     return every
 
