@@ -67,9 +67,9 @@ def test_engine_is_of_its_scale_and_its_cells_reach_far(engine: Engine, kind: st
     assert type(family) is FAMILIES[kind]
     assert family.scale == scale
     assert 1 <= family.rows <= noise.ROWS
-    assert family.start >= (25 if kind == LAPLACE else Fraction(19, 2)) * scale
+    assert family.start >= (16 if kind == LAPLACE else 6) * scale
     # Rows are no wider than they have to be.
-    assert family.shift == 0 or (noise.ROWS << (family.shift - 1)) < (25 if kind == LAPLACE else 9.5) * scale
+    assert family.shift == 0 or (noise.ROWS << (family.shift - 1)) < (16 if kind == LAPLACE else 6) * scale
 
 
 @ENGINES
@@ -181,7 +181,7 @@ class Followed:
     rates: list[Fraction] = field(default_factory=list)
 
     def bits(self, count: int) -> int:
-        self.probability /= 1 << count
+        self.probability = self.probability / (1 << count)
         return self.low
 
     def bernoulli_exp(self, exponent: Fraction, stream: Any) -> bool:

@@ -299,7 +299,7 @@ def check_law_of_a_proposal(law: Explored[int | None], family: Family) -> None:
     assert set(law.found) - {None} <= set(chances)
     for result, chance in chances.items():
         assert law.encloses(result, chance), result
-    assert law.encloses(None, 1 - sum(chances.values()))
+    assert law.encloses(None, 1 - sum(chances.values(), Fraction(0)))
 
 
 @EVERY_TINY
