@@ -79,7 +79,7 @@ def check_fit(kind: str, text: str, draws: int, off: Fraction) -> None:
     positive, negative = int((drawn > 0).sum()), int((drawn < 0).sum())
     assert abs(positive - negative) < FAR * (positive + negative) ** 0.5 + 1
     # A scale that is a little off is seen.
-    wrong = DRAWS[kind](draws, scale * off, entropy=entropy)
+    wrong = DRAWS[kind](draws, scale * off if scale * off <= 2**52 else scale / off, entropy=entropy)
     assert score(kind, scale, np.abs(wrong)) > FAR
 
 
