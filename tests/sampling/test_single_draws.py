@@ -188,7 +188,7 @@ def test_logistic(x: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
         assert law.encloses(False, 1 - chance)
     monkeypatch.setattr(bernoulli_module, "FIRST_BITS", 2)
     law = explore(lambda stream: _logistic(x, stream), least=Fraction(1, 1 << 12))
-    assert law.open < Fraction(1, 1 << 7)
+    assert law.open < Fraction(1, 1 << 3)
     assert law.encloses(True, chance)
     assert law.encloses(False, 1 - chance)
 
