@@ -81,7 +81,7 @@ def test_a_tape_replays_and_runs_out() -> None:
 
 def test_threads_may_draw_at_once_also_at_a_scale_nobody_used_before() -> None:
     laplace_engine.cache_clear()
-    drawn: list[np.ndarray] = []  # type: ignore[type-arg]
+    drawn: list[np.ndarray] = []
 
     def draw() -> None:
         drawn.extend(discrete_laplace(5000, scale) for scale in range(100, 110))

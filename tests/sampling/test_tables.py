@@ -194,7 +194,7 @@ class Followed:
         assert stream is self
         self.rates.append(rate)
         self.probability *= -gmpy2.expm1(-real(rate)) * exp_minus(rate * self.count)
-        return self.count
+        return int(self.count)
 
 
 def tail_probability(family: Family, x: int, monkeypatch: pytest.MonkeyPatch) -> Any:
