@@ -120,13 +120,14 @@ class Engine:
     def _steepest(self) -> list[int]:
         """For each cell an upper bound on x/L, in units of 2^-64."""
         slope, curvature = self.family.slopes()
-        most = curvature * (1 << self.family.shift)
-        constant = slope(1) if not curvature else None
-        ups = []
-        for cell in range(self._tails):
-            steepest = constant if constant is not None else slope(self.family.corner(cell)) + most
-            ups.append(-(-(steepest.numerator << 64) // steepest.denominator))
-        return ups
+        if not curvature:
+            constant = slope(1)
+            return [-(-(constant.numerator << 64) // constant.denominator)] * self._tails
+        # slope(c) is c slope(1), and the curvature adds at most that of the largest L: integers over one denominator.
+        one, most = slope(1), curvature * (1 << self.family.shift)
+        common = math.lcm(one.denominator, most.denominator)
+        step, start = (part.numerator * (common // part.denominator) << 64 for part in (one, most))
+        return [-(-(self.family.corner(cell) * step + start) // common) for cell in range(self._tails)]
 
     # By the million
 
