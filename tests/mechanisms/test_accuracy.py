@@ -173,6 +173,21 @@ def test_the_width_of_gaussian_noise_is_found_for_tiny_chances(
     assert width == 0 or outside(width - 1) > chance
 
 
+def exact_value(number: Any) -> Fraction:
+    return Fraction(*map(int, number.as_integer_ratio()))
+
+
+@pytest.mark.parametrize("width", [0, 1, 5, 12])
+def test_the_width_is_the_least_where_the_chance_is_nearly_a_tie(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = Impatient(Gaussian.weights, 8)
+    monkeypatch.setattr(Gaussian, "weights", lambda family, bits: weights(family, bits))  # noqa: PLW0108
+    scale, little = Fraction(5, 2), Fraction(1, 10**60)
+    for outside, found in ((outside_gaussian, gaussian_width), (outside_laplace, laplace_width)):
+        chance = exact_value(outside(width, scale))
+        assert found(scale, chance + little) == width
+        assert found(scale, chance - little) == width + 1
+
+
 def test_the_width_of_wide_gaussian_noise_is_found_for_tiny_chances() -> None:
     # Once: 1e-400 becomes the float 0, which no chance is below, and the search goes on for ever
     scale = Fraction(2000)

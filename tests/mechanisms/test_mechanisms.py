@@ -14,6 +14,7 @@ from tests.mechanisms.oracles import INTEGER, REAL, VISITS, WORDS, integers, rea
 
 import viameter as vm
 from viameter.errors import NotInDomain, ParameterError
+from viameter.sampling.entropy import SystemEntropy
 from viameter.theorem import all_theorems
 
 THREE = integers(3, vm.LInfDistance())
@@ -132,6 +133,33 @@ def test_what_is_made_in_another_way_is_not_equal() -> None:
     ]
     assert len(set(made)) == len(made)
     assert vm.exponential(THREE, scale=10, monotone=False) == vm.exponential(THREE, scale=10)
+
+
+def test_noise_is_drawn_by_the_sampler_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    laplace, gaussian = vm.sampling.discrete_laplace, vm.sampling.discrete_gaussian
+    words = vm.thresholded_counts(WORDS, scale=10, threshold=1)
+    first = vm.transformation(
+        THREE, function=lambda rows: int(rows[0]), output=INTEGER, stability=lambda d: d, trust="it is one of them"
+    )
+    drawn = []
+    for seed in range(40):
+        tape = vm.sampling.Tape.seeded(seed)
+        monkeypatch.setattr(SystemEntropy, "stream", lambda *_, seed=seed: vm.sampling.Tape.seeded(seed).stream(0))
+        one, other = laplace(scale=10, entropy=tape), gaussian(scale=10, entropy=vm.sampling.Tape.seeded(seed))
+        drawn.append((one, other))
+        assert vm.laplace(INTEGER, scale=10)(0) == vm.geometric(INTEGER, scale=10)(0) == one
+        assert vm.gaussian(INTEGER, scale=10)(0) == other
+        assert vm.laplace(REAL, scale=5, grid="1/2")(0.0) == one / 2
+        assert vm.gaussian(REAL, scale=5, grid="1/2")(0.0) == other / 2
+        several = laplace(3, 10, entropy=vm.sampling.Tape.seeded(seed))
+        spread = gaussian(3, 10, entropy=vm.sampling.Tape.seeded(seed))
+        assert vm.laplace(integers(3, vm.L1Distance()), scale=10)([0, 0, 0]).tolist() == several.tolist()
+        assert vm.gaussian(integers(3, vm.L2Distance()), scale=10)([0, 0, 0]).tolist() == spread.tolist()
+        assert words(["a"] * 1000) == {"a": 1000 + int(laplace(1, 10, entropy=vm.sampling.Tape.seeded(seed))[0])}
+        # Every draw starts the tape again, so that threshold and query have noise of the same bits.
+        near = vm.sparse_vector(THREE, threshold=0, scale=10, threshold_scale=20)([seed % 30 - 15, 0, 0])
+        assert near(first) == (seed % 30 - 15 + one >= laplace(scale=20, entropy=vm.sampling.Tape.seeded(seed)))
+    assert [one for one, _ in drawn] != [other for _, other in drawn]
 
 
 CANARY = 918273645

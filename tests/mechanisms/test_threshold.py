@@ -158,6 +158,7 @@ def test_thresholded_keys_ensures_a_loss_for_every_distance(d: int) -> None:
     wide = thresholded_keys(Fraction(d), scale=Fraction(1), threshold=2**61)
     assert wide.epsilon == d
     assert 0 < wide.delta <= 1
+    assert thresholded_keys(Fraction(d), scale=Fraction(1), threshold=d + 1) == vm.approx(d, 1)
 
 
 def test_thresholded_keys_requires_that_a_row_has_one_key() -> None:

@@ -86,7 +86,7 @@ def test_a_module_that_is_loaded_again_may_register_again() -> None:
 @pytest.mark.parametrize("part", ["Theorem", "Requires", "Ensures", "Proof", "Example"])
 def test_a_statement_that_lacks_a_part_is_not_registered(part: str) -> None:
     function = whole()
-    function.__doc__ = re.sub(rf"^ +{part}\n", "", function.__doc__ or "", flags=re.MULTILINE)
+    function.__doc__ = re.sub(rf"^ *{part}\n", "", function.__doc__ or "", flags=re.MULTILINE)
     with pytest.raises(RegistryError, match=part):
         theorem("lacking", cites="nobody")(function)
     with pytest.raises(RegistryError, match="no theorem"):
