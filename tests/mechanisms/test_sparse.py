@@ -33,6 +33,7 @@ from tests.mechanisms.oracles import (
 )
 
 import viameter as vm
+from viameter.core import by
 from viameter.errors import (
     DomainMismatch,
     MetricMismatch,
@@ -51,6 +52,7 @@ from viameter.mechanisms.sparse import sparse_vector_loss
 from viameter.sampling import noise as sampled
 from viameter.sampling.entropy import Stream, SystemEntropy
 from viameter.sampling.families import Laplace
+from viameter.transforms.views import coarser_metric
 
 SPACE = integers(4, vm.LInfDistance())
 Answers = tuple[bool, ...]
@@ -423,6 +425,26 @@ def test_counts_at_the_ends_of_64_bits_do_not_wrap(script: Script) -> None:
         script.tell(0, z)
         above = vm.sparse_vector(SPACE, threshold=5, scale=8)([value, 0, 0, 0])
         assert above(QUERIES[0]) is expected
+
+
+@pytest.mark.parametrize(("value", "noise", "expected"), [(2**63 - 1, 5, True), (-(2**63), -5, False)])
+def test_counts_that_a_handmade_query_gives_as_numpy_integers_do_not_wrap(
+    value: int, noise: int, expected: bool, script: Script
+) -> None:
+    # Once: the sum wraps around, and whether it warns depends on rows (an error here); int(value) would not
+    largest = vm.Transformation(
+        input_space=SPACE, output_space=INTEGER, function=lambda rows: rows[0], bound=by(coarser_metric)
+    )
+    script.tell(0, noise)
+    assert vm.sparse_vector(SPACE, threshold=0, scale=8)([value, 0, 0, 0])(largest) is expected
+
+
+def test_what_is_done_to_the_data_after_they_were_handed_over_changes_no_answer(script: Script) -> None:
+    script.tell(0, 0, 0)
+    given = np.array([1, 2, 3, 4])
+    above = vm.sparse_vector(SPACE, threshold=5, scale=1)(given)
+    given[:] = 100
+    assert (above(QUERIES[0]), above(QUERIES[3])) == (False, False)
 
 
 def test_parameters_that_make_no_sense_are_refused() -> None:

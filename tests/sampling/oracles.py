@@ -288,13 +288,15 @@ def binned(values: npt.NDArray[Any], edges: Sequence[int]) -> npt.NDArray[Any]:
 def digit_laplace(count: int, scale: Fraction, seed: int) -> npt.NDArray[np.int64]:
     """Digit by digit: bit i of G is 1 with probability 1/(1 + exp(2^i/s)); bits and sign are independent."""
     random = np.random.default_rng(seed)
+    places = next(place for place in itertools.count() if 2**place / scale > 60)
+    chances = [float(1 / (1 + gmpy2.exp(real(2**place / scale)))) for place in range(places)]
+    negative = float(1 / (1 + gmpy2.exp(real(1 / scale))))
     drawn = np.zeros(count, dtype=np.int64)
-    place = 0
-    while (2**place) / scale < 60:
-        drawn |= (random.random(count) < float(1 / (1 + gmpy2.exp(real(2**place / scale))))).astype(np.int64) << place
-        place += 1
-    negative = random.random(count) < float(1 / (1 + gmpy2.exp(real(1 / scale))))
-    return np.where(negative, ~drawn, drawn)
+    for block in np.split(drawn, range(1 << 16, count, 1 << 16)):
+        for place, chance in enumerate(chances):
+            np.bitwise_or(block, (random.random(len(block)) < chance).astype(np.int64) << place, out=block)
+        np.invert(block, out=block, where=random.random(len(block)) < negative)
+    return drawn
 
 
 def rejected_gaussian(count: int, scale: Fraction, seed: int) -> npt.NDArray[np.int64]:
@@ -304,7 +306,7 @@ def rejected_gaussian(count: int, scale: Fraction, seed: int) -> npt.NDArray[np.
     kept: list[npt.NDArray[np.int64]] = []
     missing = count
     while missing > 0:
-        proposed = digit_laplace(2 * missing + 100, width, int(random.integers(2**62)))
+        proposed = digit_laplace(min(2 * missing + 100, 1 << 20), width, int(random.integers(2**62)))
         away = np.abs(proposed) - float(scale**2 / width)
         accepted = random.random(len(proposed)) < np.exp(-(away**2) / (2 * float(scale) ** 2))
         kept.append(proposed[accepted][:missing])

@@ -55,7 +55,7 @@ def test_numbers_of_draws_may_be_numpy_integers(name: str, kind: Callable[[int],
     assert len(NOISE[name](kind(100), 50)) == 100
 
 
-# FAILS: `bernoulli` hands on n as it is, so that n * 32 is computed in 8 or 16 bits: 4 coins come out instead of 100.
+# Once: `bernoulli` hands on n as it is, so that n * 32 is computed in 8 or 16 bits: 4 coins come out instead of 100.
 @pytest.mark.parametrize(
     "n", [np.int8(100), np.uint8(100), np.int16(2000), np.int32(100), np.int64(100), np.uint64(100)]
 )
@@ -119,7 +119,7 @@ def test_scales_that_are_none(name: str, scale: Any, error: type[ViameterError],
         assert said in str(caught.value)
 
 
-# FAILS: Decimal("sNaN") and ([],) say that they are hashable and are not; the cache of scales raises TypeError.
+# Once: Decimal("sNaN") and ([],) say that they are hashable and are not; the cache of scales raises TypeError.
 @EVERY_NOISE
 @pytest.mark.parametrize("scale", [Decimal("sNaN"), ([],)], ids=repr)
 def test_what_cannot_be_hashed_gets_an_error_of_the_library(name: str, scale: Any) -> None:
@@ -127,7 +127,7 @@ def test_what_cannot_be_hashed_gets_an_error_of_the_library(name: str, scale: An
         NOISE[name](scale=scale)
 
 
-# FAILS: the text of the error needs the digits of the number, and Python raises a ValueError of its own.
+# Once: the text of the error needs the digits of the number, and Python raises a ValueError of its own.
 @pytest.mark.parametrize(
     "call",
     [
@@ -147,7 +147,7 @@ def test_numbers_too_long_to_be_shown_get_errors_of_the_library(call: Callable[[
         call()
 
 
-# FAILS: NumPy's ValueError "Maximum allowed dimension exceeded", and OverflowError from `bernoulli`.
+# Once: NumPy's ValueError "Maximum allowed dimension exceeded", and OverflowError from `bernoulli`.
 @pytest.mark.parametrize("n", [2**62, 10**30], ids=["2^62", "10^30"])
 def test_more_draws_than_any_memory_holds_get_an_error_that_says_so(n: int) -> None:
     with pytest.raises((ViameterError, MemoryError)):

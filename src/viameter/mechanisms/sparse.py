@@ -103,7 +103,8 @@ def sparse_vector(
             _check_query(query.query, space, distance, most)
             if left == 0:
                 raise QueryableEnded(f"{self!r} has said yes {limit} times, its limit, and answers no more")
-            value = run_sealed(query.query.function, member)
+            asked = query.query.function
+            value = run_sealed(lambda data: int(asked(data)), member)  # a NumPy integer would wrap around
             above = bool(value + discrete_laplace(scale=query_scale) >= noisy_threshold)
             left -= above
             return above

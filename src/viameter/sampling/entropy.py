@@ -8,6 +8,7 @@ process that is forked between two calls therefore shares nothing with its paren
 
 from __future__ import annotations
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from functools import cache
@@ -141,7 +142,8 @@ class SeededTape(CipherStream, Entropy):
     """The keystream of a key that is known."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed.to_bytes(48, "big"))
+        # Hashed, so that tapes of neighboring seeds share nothing: as counters they would overlap.
+        super().__init__(hashlib.sha384(str(seed).encode()).digest())
 
     def stream(self, size: int) -> Stream:
         """The rest of the keystream."""

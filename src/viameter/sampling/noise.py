@@ -6,7 +6,7 @@ nothing that was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import overload
@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from viameter.arith import Number, exact
+from viameter.arith import Number, as_given, exact
 from viameter.errors import NumberError, ParameterError
 from viameter.sampling import bernoulli as _one
 from viameter.sampling.engine import Engine
@@ -26,6 +26,7 @@ Bools = npt.NDArray[np.bool_]
 
 KEPT = 64
 LARGEST_SCALE = 2**52
+MOST_DRAWS = 2**48
 ROWS = 511
 """Rows of cells for each sign: with the two tails they fill 1024 columns."""
 
@@ -38,9 +39,11 @@ def read_scale(scale: Number) -> Fraction:
     """Take a scale: a positive rational up to 2^52."""
     number = exact(scale, name="scale")
     if number <= 0:
-        raise NumberError(f"scale={scale!s} is not above 0: noise needs a positive scale")
+        raise NumberError(f"scale={as_given(scale)} is not above 0: noise needs a positive scale")
     if number > LARGEST_SCALE:
-        raise NumberError(f"scale={scale!s} is above 2^52: noise of that scale does not fit into 64 bits safely")
+        raise NumberError(
+            f"scale={as_given(scale)} is above 2^52: noise of that scale does not fit into 64 bits safely"
+        )
     return number
 
 
@@ -72,7 +75,10 @@ def _as_written(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
 
 
 def _engine(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
-    return _as_written(make, scale) if isinstance(scale, Hashable) else make(read_scale(scale))
+    try:
+        return _as_written(make, scale)
+    except TypeError:  # what has no hash is read by itself, and refused with an error of this library
+        return make(read_scale(scale))
 
 
 @overload
@@ -132,10 +138,11 @@ def bernoulli(n: int | None = None, probability: Number = "1/2", *, entropy: Ent
     """
     chance = exact(probability, name="probability")
     if not 0 <= chance <= 1:
-        raise NumberError(f"probability={probability!s} is not between 0 and 1")
-    stream = entropy.stream(8 if n is None else 4 * read_count(n))
+        raise NumberError(f"probability={as_given(probability)} is not between 0 and 1")
     if n is None:
-        return _one.bernoulli(chance, stream)
+        return _one.bernoulli(chance, entropy.stream(8))
+    n = read_count(n)
+    stream = entropy.stream(4 * n)
     words = stream.words(n, 32)
     # Words whose 32 bits are the first of the probability do not decide.
     first = (chance.numerator << 32) // chance.denominator
@@ -154,7 +161,7 @@ def bernoulli_exp(exponent: Number, *, entropy: Entropy = SYSTEM) -> bool:
     """
     number = exact(exponent, name="exponent")
     if number < 0:
-        raise NumberError(f"exponent={exponent!s} is negative: exp(-exponent) would be above 1")
+        raise NumberError(f"exponent={as_given(exponent)} is negative: exp(-exponent) would be above 1")
     return _one.bernoulli_exp(number, entropy.stream(8))
 
 
@@ -165,15 +172,23 @@ def uniform_below(bound: int, *, entropy: Entropy = SYSTEM) -> int:
     0
     """
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-        raise NumberError(f"bound={bound!r} is not a whole number >= 1")
+        raise NumberError(f"bound={_written(bound)} is not a whole number >= 1")
     return _one.uniform_below(bound, entropy.stream((bound.bit_length() + 7) // 8))
 
 
 def read_count(n: int) -> int:
     """Take a number of draws."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-        raise ParameterError(f"n={n!r} is not a number of draws: expected a whole number >= 0")
+        raise ParameterError(f"n={_written(n)} is not a number of draws: expected a whole number >= 0")
+    if n > MOST_DRAWS:
+        raise ParameterError(f"n={as_given(n)} is more draws than any memory holds: draw them in parts")
     return int(n)
+
+
+def _written(value: object) -> str:
+    """A value as Python writes it, unless it is a number of more digits than Python writes."""
+    text = as_given(value)
+    return text if text.startswith("(a number") else repr(value)
 
 
 def _draw(engine: Engine, n: int | None, entropy: Entropy) -> int | Ints:
