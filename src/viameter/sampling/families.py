@@ -74,11 +74,9 @@ class Laplace(Family):
         work = bits + 32
         step = _exp_interval(Fraction(-(1 << self.shift)) / self.scale, work)
         sign = _exp_interval(-1 / self.scale, work)
-        cells: list[Interval] = []
-        row = (1 << work, 1 << work)
-        for _ in range(self.rows):
-            cells += (row, _times(row, sign, work))
-            row = _times(row, step, work)
+        rows, row = _products((1 << work, 1 << work), step, None, self.rows, work)
+        signed, _ = _products(sign, step, None, self.rows, work)
+        cells = [cell for pair in zip(rows, signed, strict=True) for cell in pair]
         # All rows from here on: a geometric series, row / (1 - step).
         beyond = _over_one_minus(row, step, work)
         cells += (beyond, _times(beyond, sign, work))
@@ -111,18 +109,19 @@ class Gaussian(Family):
         square = self.scale**2
         size = 1 << self.shift
         fall = _exp_interval(Fraction(-size * size) / square, work)
-        cells: list[Interval] = []
-        rows = [_exp_interval(Fraction(-sign) / (2 * square), work) for sign in (0, 1)]
-        ratios = [_exp_interval(Fraction(-size * size - 2 * sign * size) / (2 * square), work) for sign in (0, 1)]
-        for _ in range(self.rows):
-            cells += rows
-            rows = [_times(row, ratio, work) for row, ratio in zip(rows, ratios, strict=True)]
-            ratios = [_times(ratio, fall, work) for ratio in ratios]
+        by_sign, ends = [], []
+        for sign in (0, 1):
+            first = _exp_interval(Fraction(-sign) / (2 * square), work)
+            ratio = _exp_interval(Fraction(-size * size - 2 * sign * size) / (2 * square), work)
+            rows, end = _products(first, ratio, fall, self.rows, work)
+            by_sign.append(rows)
+            ends.append(end)
+        cells = [cell for pair in zip(*by_sign, strict=True) for cell in pair]
         # The envelope of a tail: exp(-c^2/2s^2) times the geometric series of exp(-c/s^2); and 2^-m, since a value of a
         # cell is proposed with the weight of its cell times the chance of its L, and one of a tail has no L.
         for sign in (0, 1):
             series = _exp_interval(Fraction(-(self.start + sign)) / square, work)
-            low, high = _over_one_minus(rows[sign], series, work)
+            low, high = _over_one_minus(ends[sign], series, work)
             cells.append((low >> self.shift, -(-high >> self.shift)))
         return [(low >> 32, -(-high >> 32)) for low, high in cells]
 
@@ -149,6 +148,29 @@ def _exp_interval(exponent: Fraction, bits: int) -> Interval:
     low = dyadic.exp_down(exponent, bits=bits + 8)
     high = dyadic.exp_up(exponent, bits=bits + 8)
     return (low.numerator << bits) // low.denominator, -(-(high.numerator << bits) // high.denominator)
+
+
+def _products(
+    first: Interval, ratio: Interval, fall: Interval | None, count: int, bits: int
+) -> tuple[list[Interval], Interval]:
+    """Enclosures of first, first ratio, first ratio (ratio fall), ...: so many, and the one after them.
+
+    All are numbers up to 1. Products are rounded down, and how far they may be below the truth is kept: for R >= r and
+    S >= s, all at most 1, R S - r s = R (S - s) + s (R - r) is at most (S - s) + (R - r), and rounding adds less than 1
+    unit.
+    """
+    row, row_error = first[0], first[1] - first[0]
+    step, step_error = ratio[0], ratio[1] - ratio[0]
+    down, down_error = (0, 0) if fall is None else (fall[0], fall[1] - fall[0])
+    products = []
+    for _ in range(count):
+        products.append((row, row + row_error))
+        row = row * step >> bits
+        row_error += step_error + 1
+        if fall is not None:
+            step = step * down >> bits
+            step_error += down_error + 1
+    return products, (row, row + row_error)
 
 
 def _times(left: Interval, right: Interval, bits: int) -> Interval:
