@@ -1,14 +1,28 @@
 """viameter: compose differential privacy with proofs.
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
-The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `measures` and `spaces`, `transforms`, `sampling`,
-`mechanisms`, `cli`.
+The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
+`sampling`, `mechanisms`, `composition`, `cli`.
 """
 
 from viameter import sampling
 from viameter._version import __version__
 from viameter.arith import exactly
+from viameter.composition import (
+    Filter,
+    Meter,
+    Odometer,
+    OdometerState,
+    adaptive,
+    anytime,
+    compose,
+    compose_losses,
+    plot_profiles,
+    plot_spending,
+)
 from viameter.core import (
+    Adaptivity,
+    Composability,
     Domain,
     Loss,
     Measure,
@@ -20,6 +34,7 @@ from viameter.core import (
     Transformation,
     postprocess,
 )
+from viameter.core.composability import ADAPTIVE, CONCURRENT, FULLY_ADAPTIVE, NON_ADAPTIVE, SEQUENTIAL
 from viameter.core.trusted import domain, measurement, metric, transformation
 from viameter.measures import (
     ZCDP,
@@ -98,15 +113,23 @@ from viameter.transforms import (
 )
 
 __all__ = [
+    "ADAPTIVE",
+    "CONCURRENT",
+    "FULLY_ADAPTIVE",
+    "NON_ADAPTIVE",
+    "SEQUENTIAL",
     "ZCDP",
     "AbsoluteDistance",
+    "Adaptivity",
     "ApproxDP",
     "ApproxZCDP",
     "BoundedRange",
     "ChangeOneDistance",
     "ChangeOneIdDistance",
+    "Composability",
     "DiscreteDistance",
     "Domain",
+    "Filter",
     "GaussianDP",
     "HammingDistance",
     "InsertDeleteDistance",
@@ -116,7 +139,10 @@ __all__ = [
     "Loss",
     "Measure",
     "Measurement",
+    "Meter",
     "Metric",
+    "Odometer",
+    "OdometerState",
     "Profile",
     "PureDP",
     "Queryable",
@@ -128,6 +154,8 @@ __all__ = [
     "Transformation",
     "__version__",
     "accuracy",
+    "adaptive",
+    "anytime",
     "approx",
     "approx_zcdp",
     "between",
@@ -137,6 +165,8 @@ __all__ = [
     "categories",
     "clamp",
     "column",
+    "compose",
+    "compose_losses",
     "count",
     "domain",
     "exactly",
@@ -161,6 +191,8 @@ __all__ = [
     "measurement",
     "metric",
     "noisy_max",
+    "plot_profiles",
+    "plot_spending",
     "postprocess",
     "private_quantile",
     "profile",

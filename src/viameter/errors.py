@@ -14,6 +14,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     │   └── MeasureMismatch
     ├── NoTheorem                   a combination for which no theorem is known: names what would help
     ├── IncomparableLosses          an order or a sum that the measure does not have
+    ├── OverBudget                  a query that would cost more than is left
     ├── NotInDomain                 data that were handed over and are not in the domain
     ├── MapError                    a stability or privacy map that returned something that is no distance or loss
     ├── SealedError                 something went wrong with rows; nothing more is said
@@ -42,6 +43,7 @@ __all__ = [
     "NotExact",
     "NotInDomain",
     "NumberError",
+    "OverBudget",
     "ParameterError",
     "PermissionGone",
     "QueryableBusy",
@@ -116,6 +118,20 @@ class NoTheorem(ViameterError, ValueError):
 
 class IncomparableLosses(ViameterError, TypeError):
     """An order or a sum of losses that their measures do not have."""
+
+
+class OverBudget(ViameterError):
+    """A query would cost more than is left. Nothing was run and nothing was spent; cheaper queries are still answered.
+
+    All are losses: `spent` so far, `asked` by this query, `left` of the `budget`.
+    """
+
+    def __init__(self, *, spent: object, asked: object, left: object, budget: object) -> None:
+        self.spent, self.asked, self.left, self.budget = spent, asked, left, budget
+        super().__init__(
+            f"the query asks for {asked!r}, and {left!r} is left: {spent!r} of {budget!r} was spent before; "
+            "nothing was run and nothing was spent now"
+        )
 
 
 class NotInDomain(ViameterError, ValueError):

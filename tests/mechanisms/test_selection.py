@@ -43,10 +43,9 @@ from tests.transforms.oracles import check_order_is_ignored, check_stability
 
 import viameter as vm
 from viameter.errors import IncomparableLosses, NoTheorem, NotInDomain, NumberError, ParameterError, ViameterError
+from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms import selection
 from viameter.mechanisms.selection import (
-    bounded_range_is_pure,
-    bounded_range_to_zcdp,
     exponential_range,
     noisy_max_exponential,
     noisy_max_laplace_loss,
@@ -206,7 +205,8 @@ def test_bounded_range_is_pure_requires_what_exponential_range_requires() -> Non
             vm.exponential(integers(3, metric), scale=1, measure=vm.PureDP)
     scale = Fraction(1)
     left, right = exponential_law([0] * 300, scale), exponential_law([-2] + [2] * 299, scale)
-    assert pure_loss(left, right) > real(bounded_range_is_pure(Fraction(1), scale=scale, monotone=False).epsilon)
+    ranged = exponential_range(Fraction(1), scale=scale, monotone=False)
+    assert pure_loss(left, right) > real(bounded_range_is_pure(ranged).epsilon)
 
 
 @EVERY_SCALE
@@ -225,7 +225,7 @@ def test_bounded_range_to_zcdp_ensures_rho_at_every_order(scale: Fraction, monot
 def test_bounded_range_to_zcdp_ensures_a_rho_that_cannot_be_a_tenth_smaller() -> None:
     # Two candidates that differ a little, at orders near 1: the divergence is nearly eta^2/8.
     scale = Fraction(10)
-    rho = bounded_range_to_zcdp(Fraction(1), scale=scale, monotone=False).rho
+    rho = bounded_range_to_zcdp(exponential_range(Fraction(1), scale=scale, monotone=False)).rho
     left, right = exponential_law((0, 0), scale), exponential_law((1, -1), scale)
     assert max(renyi(left, right, order) / real(order) for order in ORDERS) > real(rho) * 9 / 10
 
@@ -236,13 +236,29 @@ def test_bounded_range_to_zcdp_requires_a_finite_range_for_both_orders() -> None
     right: Law = {0: real(1), 1: real(0)}
     assert gmpy2.is_infinite(loss_range(left, right))
     assert gmpy2.is_infinite(renyi(left, right, Fraction(2)))
-    assert bounded_range_to_zcdp(INFINITY, scale=Fraction(1), monotone=True) == vm.zcdp(INFINITY)
+    assert bounded_range_to_zcdp(exponential_range(INFINITY, scale=Fraction(1), monotone=True)) == vm.zcdp(INFINITY)
     # A pure loss of eps is a range of 2 eps and no less: eps^2/8 would be wrong for randomized response.
     chance = exp(1) / (1 + exp(1))
     answered: Law = {0: chance, 1: 1 - chance}
     flipped: Law = {0: 1 - chance, 1: chance}
     assert close(loss_range(answered, flipped), 2)
     assert renyi(answered, flipped, Fraction(101, 100)) > real("101/800")
+
+
+def test_a_loss_in_another_measure_is_explained_by_the_range_that_it_follows_from() -> None:
+    for measure, slug in ((vm.PureDP, "bounded-range-is-pure"), (vm.ZCDP, "bounded-range-to-zcdp")):
+        for made in (
+            vm.exponential(THREE, scale=4, measure=measure),
+            vm.noisy_max(THREE, scale=4, noise="gumbel", measure=measure),
+        ):
+            assert made.measure == measure
+            assert slugs(made) == [slug, "exponential-range"]
+            assert vm.accuracy(made) == vm.accuracy(vm.exponential(THREE, scale=4))
+            # The measure is said once, where it was asked for.
+            assert repr(made).endswith(f"measure={measure!r})") or "to(" not in repr(made)
+        assert vm.exponential(THREE, scale=4, measure=measure).map(1) == vm.exponential(THREE, scale=4).to(measure).map(
+            1
+        )
 
 
 # --- noisy-max-exponential -------------------------------------------------------------------------------------------
@@ -681,13 +697,8 @@ def test_a_private_quantile_is_the_exponential_mechanism_on_its_scores(
             vm.ZCDP: vm.zcdp("1/2"),
         }[measure]
     )
-    assert slugs(made)[:2] == ["post-processing", "chain"]
-    assert slugs(made)[2:] == [
-        "quantile-scores",
-        {vm.PureDP: "bounded-range-is-pure", vm.BoundedRange: "exponential-range", vm.ZCDP: "bounded-range-to-zcdp"}[
-            measure
-        ],
-    ]
+    follows = {vm.PureDP: ["bounded-range-is-pure"], vm.BoundedRange: [], vm.ZCDP: ["bounded-range-to-zcdp"]}[measure]
+    assert slugs(made) == ["post-processing", *follows, "chain", "quantile-scores", "exponential-range"]
 
 
 def test_a_private_quantile_releases_the_candidate_that_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

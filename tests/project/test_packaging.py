@@ -26,7 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_types_data_and_licence_and_no_tests(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "viameter/py.typed" in names
+    assert "viameter/py.typed" in names and "viameter_check/py.typed" in names
     assert "viameter/cli/data/visits.csv" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "test" in name or "bench" in name]
@@ -70,5 +70,13 @@ def tomllib_version() -> str:
 
 def test_the_promised_extras_exist() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) == {"verify", "query", "spark", "postgres", "service", "all"}
+    assert set(project["optional-dependencies"]) == {
+        "plot",
+        "verify",
+        "query",
+        "spark",
+        "postgres",
+        "service",
+        "all",
+    }
     assert project["requires-python"] == ">=3.11"

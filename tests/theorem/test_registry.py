@@ -124,11 +124,11 @@ def test_every_theorem_has_all_its_parts_a_citation_and_an_example(known: Theore
 
 
 @EVERY_THEOREM
-def test_every_theorem_takes_the_distance_first_and_its_parameters_by_name(known: Theorem) -> None:
+def test_every_theorem_takes_a_distance_or_losses_first_and_its_parameters_by_name(known: Theorem) -> None:
     import inspect
 
     first, *others = inspect.signature(known.function).parameters.values()
-    assert first.name == "d_in"
+    assert first.name in ("d_in", "loss", "losses")
     assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
 
 

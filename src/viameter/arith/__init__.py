@@ -20,7 +20,7 @@ from viameter.arith.rationals import (
     times,
     whole,
 )
-from viameter.arith.sums import add_settled_up, settle_up, sum_settled_up
+from viameter.arith.sums import add_settled_up, difference_down, settle_up, sum_settled_up
 from viameter.arith.text import read_written, show, write
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Number",
     "add_settled_up",
     "as_given",
+    "difference_down",
     "exact",
     "exactly",
     "extended",

@@ -40,6 +40,17 @@ def add_settled_up(left: Extended, right: Extended) -> Extended:
     return settle_up(left + right)
 
 
+def difference_down(budget: Extended, spent: Extended) -> Extended:
+    """What is left of a finite budget, and nothing if more was spent; exact, so that it rounds nothing up.
+
+    >>> difference_down(Fraction(1), Fraction(1, 10)), difference_down(Fraction(1), INFINITY)
+    (Fraction(9, 10), Fraction(0, 1))
+    """
+    if isinstance(spent, float):
+        return Fraction(0)
+    return INFINITY if isinstance(budget, float) else max(budget - spent, Fraction(0))
+
+
 def sum_settled_up(terms: Iterable[Extended]) -> Extended:
     """Add many numbers >= 0: exactly while their common denominator is at most `WIDTH` bits wide, else rounded up.
 

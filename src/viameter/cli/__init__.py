@@ -1,5 +1,6 @@
 """The command `viameter`.
 
+- `check`: whether a certificate holds.
 - `demo`: a short tour on bundled data.
 - `theorems`: what the numbers rest on.
 """

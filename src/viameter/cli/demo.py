@@ -1,4 +1,4 @@
-"""The tour: a chain of transformations on bundled data, the theorems behind its bound, exact losses, a release."""
+"""The tour: a chain on bundled data, the theorems behind its bound, exact losses, a release, a budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import viameter as vm
-from viameter.errors import ViameterError
+from viameter.errors import OverBudget, ViameterError
+from viameter_check import check
 
 Say = Callable[[str], None]
 
@@ -38,6 +39,7 @@ def show_demo(say: Say) -> None:
     _show_refusal(say)
     _show_losses(say)
     _show_release(say, chain, visits)
+    _show_budget(say, chain, visits)
 
 
 def _show_chain(say: Say) -> vm.Transformation:
@@ -92,6 +94,23 @@ def _show_release(say: Say, chain: vm.Transformation, visits: dict[str, Any]) ->
         f"it costs {release.map(1)!r} a patient:\n"
     )
     say(_indent(f"released: {release(visits)} minutes, give or take {width} (19 times out of 20)"))
+
+
+def _show_budget(say: Say, chain: vm.Transformation, visits: dict[str, Any]) -> None:
+    say("\n5. A budget, checked before anything runs:\n")
+    budget = vm.pure("4/5")
+    capped = vm.Odometer(chain.input_space, vm.PureDP).filter(d_in=1, budget=budget)(visits)
+    for loss in (vm.pure("1/2"), vm.pure("1/2"), vm.pure("3/10")):
+        try:
+            capped(vm.calibrate(vm.laplace, chain, d_in=1, loss=loss))
+        except OverBudget as refusal:
+            say(_indent(f"asked for {refusal.asked!r}: refused, {refusal.left!r} is left"))
+        else:
+            say(_indent(f"asked for {loss!r}: answered, {capped.left!r} is left"))
+    report = check(capped.certificate(d_in=1).text)
+    say(
+        _indent(f"its certificate, derived again by a checker that shares no code: {'it holds' if report.ok else 'NO'}")
+    )
 
 
 def _indent(text: str) -> str:

@@ -35,3 +35,19 @@ def theorems(slug: str | None) -> None:
         click.echo(show_theorem(slug))
     except RegistryError as problem:
         raise click.UsageError(str(problem)) from None
+
+
+@main.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def check(file: str, as_json: bool) -> None:
+    """Derive every number of the certificate in FILE again; exit with 1 if one does not hold."""
+    from viameter.cli.check import check_certificate
+    from viameter.errors import FormatError
+
+    try:
+        holds, report = check_certificate(file, as_json=as_json)
+    except FormatError as problem:
+        raise click.UsageError(str(problem)) from None
+    click.echo(report)
+    raise SystemExit(0 if holds else 1)

@@ -2,6 +2,8 @@
 
 - `domain`, `metric`, `measure`: what spaces and losses are made of.
 - `space`: a domain with a metric.
+- `composability`: which rules compose losses, and where each is proved.
+- `conversion`: theorems that lead from one measure to another.
 - `bound`: a theorem with its parameters: the stability or privacy map of a computation.
 - `computation`, `transformation`, `measurement`: functions with a bound, and how they are chained.
 - `recipe`: computations that wait for their space.
@@ -11,7 +13,9 @@
 """
 
 from viameter.core.bound import Bound, by, trusted
+from viameter.core.composability import Adaptivity, Composability, Rule
 from viameter.core.computation import Computation
+from viameter.core.conversion import Conversion, Converted, conversions_from, convert, suggest
 from viameter.core.domain import Domain, NotAMember
 from viameter.core.measure import Loss, Measure
 from viameter.core.measurement import Measurement, PostProcessing, postprocess
@@ -24,9 +28,13 @@ from viameter.core.transformation import Transformation
 from viameter.core.trusted import require_trust
 
 __all__ = [
+    "Adaptivity",
     "Bound",
+    "Composability",
     "Computation",
     "Constructor",
+    "Conversion",
+    "Converted",
     "Domain",
     "External",
     "Guard",
@@ -40,13 +48,17 @@ __all__ = [
     "Query",
     "Queryable",
     "Recipe",
+    "Rule",
     "Space",
     "Transformation",
     "attempt",
     "by",
     "constructor",
+    "conversions_from",
+    "convert",
     "guarded_by",
     "postprocess",
     "require_trust",
+    "suggest",
     "trusted",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from viameter.core.bound import Bound
+from viameter.core.certificate import Certificate, certify
 from viameter.core.sealed import run_sealed
 from viameter.core.space import Space
 from viameter.errors import DomainMismatch, MetricMismatch
@@ -45,7 +46,7 @@ class Computation:
 
     def map(self, d_in: Any) -> Any:
         """The bound for members that are `d_in` apart."""
-        return self._derive(self.input_space.metric.read_distance(d_in))[0]
+        return self._bound_at(self.input_space.metric.read_distance(d_in))
 
     def explain(self, d_in: Any) -> Explanation:
         """The claim for members that are `d_in` apart, and the tree of theorems that it rests on."""
@@ -53,10 +54,19 @@ class Computation:
         bound, derivation = self._derive(d_in)
         return Explanation(self._claim(d_in, bound), derivation)
 
+    def certificate(self, d_in: Any) -> Certificate:
+        """The same as `explain`, as a file that `viameter check` re-derives without this library."""
+        d_in = self.input_space.metric.read_distance(d_in)
+        return certify(self._derive(d_in)[1], space=self.input_space, d_in=d_in)
+
     @property
     def steps(self) -> tuple[Computation, ...]:
         """The single steps that this consists of."""
         return self.parts or (self,)
+
+    @abstractmethod
+    def _bound_at(self, d_in: Any) -> Any:
+        """The bound for a distance in canonical form: that of `_derive`, without the text of a derivation."""
 
     @abstractmethod
     def _derive(self, d_in: Any) -> tuple[Any, Derivation]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from viameter.arith import Number
+from viameter.core.composability import Adaptivity, Composability, Rule, require_cell, rules_of
 from viameter.errors import FormatError, IncomparableLosses, NumberError
 
 
@@ -44,6 +46,28 @@ class Loss(ABC):
     @abstractmethod
     def _plus(self, other: Any) -> Loss:
         """The sum with `other`, which is of the same measure; exact, or rounded up."""
+
+    def left_after(self, spent: Loss) -> Loss:
+        """What is left of this budget when so much of it, in the same measure, was spent; never more than there is."""
+        raise IncomparableLosses(f"{self.measure!r} does not say what is left of {self!r} after {spent!r}")
+
+    def to(
+        self,
+        measure: Measure,
+        *,
+        by: str | None = None,
+        delta: Number | None = None,
+        epsilon: Number | None = None,
+        order: Number | float | Iterable[Number | float] | None = None,
+    ) -> Any:
+        """This loss in another measure: whatever satisfies it satisfies the result, by a theorem.
+
+        To ApproxDP it takes the delta or the epsilon that is wanted, to RenyiDP the order, or several. `by` names a
+        theorem where several lead there. `viameter.core.conversion.convert` says which theorems were used.
+        """
+        from viameter.core.conversion import convert  # it is made of losses
+
+        return convert(self, measure, by=by, delta=delta, epsilon=epsilon, order=order).loss
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -112,6 +136,15 @@ class Measure(ABC):
     @abstractmethod
     def from_json(self, record: Mapping[str, Any]) -> Loss:
         """Read a loss that `Loss.to_json` wrote."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """How its losses compose; the first rule is the one that is used when none is named."""
+        return rules_of(self)
+
+    def composability(self, adaptivity: Adaptivity, rule: str | None = None) -> Composability:
+        """How mechanisms that are chosen in this way may be used beside one another; NoTheorem if they may not."""
+        return require_cell(self, adaptivity, rule)[1].composability
 
     def total(self, losses: Iterable[Loss]) -> Loss:
         """Add losses of this measure; measures with a faster way than one by one have their own."""

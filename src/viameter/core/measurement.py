@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from viameter.arith import show
+from viameter.arith import Number, show
 from viameter.core.bound import by, chain, post_processing
 from viameter.core.computation import Computation, Pipeline
+from viameter.core.conversion import To
 from viameter.core.measure import Loss, Measure
 from viameter.core.queryable import Guard, guarded_by, making_sealed
 from viameter.core.sealed import run_sealed
@@ -43,7 +44,8 @@ class Measurement(Computation):
     """
 
     measure: Measure
-    after: tuple[PostProcessing, ...] = ()
+    after: tuple[PostProcessing | To, ...] = ()
+    """What follows the release, in order: processing of it, and conversions of its loss to other measures."""
 
     def check(self, d_in: Any, loss: Loss) -> bool:
         """Whether outputs on members `d_in` apart are proved to be `loss`-close."""
@@ -60,11 +62,24 @@ class Measurement(Computation):
                 released = keep(run_sealed(self.function, member))
             # Post-processing is not sealed: it fails on what was released, not on rows.
             for processing in self.after:
-                released = keep(processing.function(released))
+                if isinstance(processing, PostProcessing):
+                    released = keep(processing.function(released))
             return released
 
     def _run(self, member: Any) -> Any:
         return self.release(member)
+
+    def _bound_at(self, d_in: Any) -> Loss:
+        if self.parts:
+            for part in self.parts:
+                d_in = part._bound_at(d_in)
+            loss: Loss = d_in
+        else:
+            loss = self._step_loss(d_in)
+        for step in self.after:
+            if isinstance(step, To):
+                loss = step.apply(loss).loss
+        return loss
 
     def _derive(self, d_in: Any) -> tuple[Loss, Derivation]:
         if not self.parts:
@@ -75,26 +90,90 @@ class Measurement(Computation):
                 distance, premise = part._derive(distance)
                 premises.append(premise)
             loss = distance
-            derivation = Derivation("chain", theorem_of(chain), show(d_in), repr(loss), premises=tuple(premises))
-        for processing in self.after:
             derivation = Derivation(
-                repr(processing), theorem_of(post_processing), repr(loss), repr(loss), premises=(derivation,)
+                "chain",
+                theorem_of(chain),
+                show(d_in),
+                repr(loss),
+                premises=tuple(premises),
+                given_value=d_in,
+                bound_value=loss,
+                space=self.input_space,
+            )
+        for processing in self.after:
+            if isinstance(processing, To):
+                converted = processing.apply(loss)
+                for step in converted.steps:
+                    derivation = step.over((derivation,))
+                loss = converted.loss
+                continue
+            derivation = Derivation(
+                repr(processing),
+                theorem_of(post_processing),
+                repr(loss),
+                repr(loss),
+                premises=(derivation,),
+                given_value=loss,
+                bound_value=loss,
             )
         return loss, derivation
 
-    def _derive_step(self, d_in: Any) -> tuple[Loss, Derivation]:
-        loss = self.bound(d_in)
-        if not isinstance(loss, Loss) or loss.measure != self.measure:
+    def _step_loss(self, d_in: Any) -> Loss:
+        """What the bound of a single step gives, seen to be a loss of its measure."""
+        loss, measure = self.bound(d_in), self._bare_measure
+        if not isinstance(loss, Loss) or loss.measure != measure:
             given = repr(loss) if isinstance(loss, Loss) else f"a value of type {type(loss).__name__}"
-            raise MapError(f"the privacy map of {self.made_by} gave {given}: expected a loss of {self.measure!r}")
-        assumed = () if self.measure.assumption is None else (self.measure.assumption,)
+            raise MapError(f"the privacy map of {self.made_by} gave {given}: expected a loss of {measure!r}")
+        return loss
+
+    def _derive_step(self, d_in: Any) -> tuple[Loss, Derivation]:
+        loss, measure = self._step_loss(d_in), self._bare_measure
+        assumed = () if measure.assumption is None else (measure.assumption,)
         assumes = (*self.input_space.assumptions, *assumed, *self.bound.assumes)
-        return loss, Derivation(self.made_by, self.bound.theorem, show(d_in), repr(loss), assumes=assumes)
+        return loss, Derivation(
+            self.made_by,
+            self.bound.theorem,
+            show(d_in),
+            repr(loss),
+            assumes=assumes,
+            given_value=d_in,
+            bound_value=loss,
+            parameters=self.bound.parameters,
+            space=self.input_space,
+        )
 
     def _claim(self, d_in: Any, bound: Loss) -> str:
         verb = "are" if bound.is_finite else "may differ without limit:"
         near = f"{bound!r}-close in {self.measure!r}" if bound.is_finite else f"{bound!r} is no guarantee"
         return f"On data at most {show(d_in)} apart in {self.input_space.metric!r}, releases {verb} {near}."
+
+    def to(
+        self,
+        measure: Measure,
+        *,
+        by: str | None = None,
+        delta: Number | None = None,
+        epsilon: Number | None = None,
+        order: Number | float | Iterable[Number | float] | None = None,
+    ) -> Measurement:
+        """The same measurement, its loss counted in another measure; the arguments are those of `Loss.to`.
+
+        >>> import viameter as vm
+        >>> count = vm.Space(vm.vectors(int), vm.SymmetricDistance()) >> vm.count() >> vm.laplace(scale=2)
+        >>> count.map(1), count.to(vm.ZCDP, by="pure-to-zcdp-quadratic").map(1)
+        (pure(1/2), zcdp(1/8))
+        """
+        request = To.read(
+            self.measure, measure, by=by, delta=delta, epsilon=epsilon, order=order, loss=self.made_by or "measurement"
+        )
+        if request == To(self.measure, self.measure):
+            return self
+        return replace(self, measure=measure, after=(*self.after, request))
+
+    @property
+    def _bare_measure(self) -> Measure:
+        """The measure before conversions: the one that the bound is in."""
+        return next((step.source for step in self.after if isinstance(step, To)), self.measure)
 
     def __rshift__(self, other: PostProcessing) -> Measurement:
         """Process what is released; it costs nothing."""
@@ -115,11 +194,12 @@ class Measurement(Computation):
         )
 
     def _bare_steps(self) -> tuple[Computation, ...]:
-        """The steps without post-processing, which belongs to the whole."""
-        return self.parts or (replace(self, after=()),)
+        """The steps without post-processing and conversions, which belong to the whole."""
+        return self.parts or (replace(self, measure=self._bare_measure, after=()),)
 
     def _key(self) -> Any:
         return (super()._key(), self.after)
 
     def __repr__(self) -> str:
-        return " >> ".join([super().__repr__(), *map(repr, self.after)])
+        shown = (step for step in self.after if not (isinstance(step, To) and step.implied))
+        return " >> ".join([super().__repr__(), *map(repr, shown)])

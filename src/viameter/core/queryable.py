@@ -76,15 +76,20 @@ class Queryable:
 
     def __call__(self, query: Any) -> Any:
         """Ask an external query."""
-        with self._held() as machine:
+        machine = self._machine
+        # Without guards, the lock is all that has to be held: what an odometer's query costs is this path.
+        with self._held() if self._guards else machine.own():
             if machine.answering:
                 raise QueryableBusy(f"{self!r} was queried while it answers another query, or is held for one")
-            with machine.busy():
+            machine.answering = True
+            try:
                 return self._answer(External(query))
+            finally:
+                machine.answering = False
 
     def ask(self, query: Any) -> Any:
         """Ask an internal query: between parts of the library, not for those who hold a queryable."""
-        with self._held():
+        with self._held() if self._guards else self._machine.own():
             return self._answer(Internal(query))
 
     @contextmanager
@@ -96,25 +101,26 @@ class Queryable:
 
     def _answer(self, query: Query) -> Any:
         # What is made while this one answers is under its guards, and under those of whoever it answers for.
+        if not self._guards and not _GUARDS.get():
+            return self._machine.answer(self, query)
         with _under(_joined(_GUARDS.get(), self._guards)) as keep:
             return keep(self._machine.answer(self, query))
 
     @contextmanager
     def _held(self) -> Iterator[_Machine]:
-        if os.getpid() != self._machine.process:
-            raise QueryableError(f"{self!r} was made in another process: it does not survive a fork")
+        own = self._machine.own()
         with ExitStack() as entered:
             # Outermost first, the own lock last: every thread locks from the root towards the leaves.
             for guard in self._guards:
                 entered.enter_context(guard())
-            entered.enter_context(self._machine.lock)
+            entered.enter_context(own)
             yield self._machine
 
     def _put_under(self, guards: tuple[Guard, ...]) -> Queryable:
         """The same queryable under these guards as well; itself if it is under them already."""
         if all(guard in self._guards for guard in guards):
             return self
-        guarded = object.__new__(Queryable)
+        guarded = object.__new__(type(self))
         guarded._machine = self._machine
         guarded._guards = _joined(guards, self._guards)
         return guarded
@@ -140,6 +146,12 @@ class _Machine:
         self.answering = False
         self.process = os.getpid()
         self.sealed = _SEALED.get()
+
+    def own(self) -> AbstractContextManager[Any]:
+        """The lock, for the process that made this."""
+        if os.getpid() != self.process:
+            raise QueryableError(f"<{self.name}> was made in another process: it does not survive a fork")
+        return self.lock
 
     def answer(self, queryable: Queryable, query: Query) -> Any:
         """Run the transition; what it raises is sealed if it may speak of rows, except for errors of this library."""

@@ -29,6 +29,17 @@ class Transformation(Computation):
         """Whether members `d_in` apart are proved to have images at most `d_out` apart."""
         return bool(self.map(d_in) <= self.output_space.metric.read_distance(d_out, name="d_out"))
 
+    def _bound_at(self, d_in: Extended) -> Extended:
+        if self.parts:
+            for part in self.parts:
+                d_in = part._bound_at(d_in)
+            return d_in
+        metric = self.output_space.metric
+        try:
+            return metric.read_distance(self.bound(d_in), name="d_out")
+        except NumberError as problem:
+            raise MapError(f"the stability map of {self.made_by} gave no distance of {metric!r}: {problem}") from None
+
     def _derive(self, d_in: Extended) -> tuple[Extended, Derivation]:
         if not self.parts:
             return self._derive_step(d_in)
@@ -36,17 +47,34 @@ class Transformation(Computation):
         for part in self.parts:
             distance, derivation = part._derive(distance)
             premises.append(derivation)
-        whole = Derivation("chain", theorem_of(chain), show(d_in), show(distance), premises=tuple(premises))
+        whole = Derivation(
+            "chain",
+            theorem_of(chain),
+            show(d_in),
+            show(distance),
+            premises=tuple(premises),
+            given_value=d_in,
+            bound_value=distance,
+            space=self.input_space,
+            output=self.output_space,
+        )
         return distance, whole
 
     def _derive_step(self, d_in: Extended) -> tuple[Extended, Derivation]:
-        metric = self.output_space.metric
-        try:
-            d_out = metric.read_distance(self.bound(d_in), name="d_out")
-        except NumberError as problem:
-            raise MapError(f"the stability map of {self.made_by} gave no distance of {metric!r}: {problem}") from None
+        d_out = self._bound_at(d_in)
         assumes = (*self.input_space.assumptions, *self.output_space.assumptions, *self.bound.assumes)
-        return d_out, Derivation(self.made_by, self.bound.theorem, show(d_in), show(d_out), assumes=assumes)
+        return d_out, Derivation(
+            self.made_by,
+            self.bound.theorem,
+            show(d_in),
+            show(d_out),
+            assumes=assumes,
+            given_value=d_in,
+            bound_value=d_out,
+            parameters=self.bound.parameters,
+            space=self.input_space,
+            output=self.output_space,
+        )
 
     def _claim(self, d_in: Extended, bound: Extended) -> str:
         return (

@@ -2,10 +2,16 @@
 
 - `amounts`: losses that are one or two exact numbers, compared and added number by number.
 - `curves`: losses that are a bound at each of several points: Renyi orders, the epsilons of a profile.
+- `composition`: how losses of each measure compose, and where each rule is proved.
+- `conversions`: from one measure to another, a theorem each.
 - `trusted`: measures that users define.
 - `records`: losses as JSON, and back.
 """
 
+from viameter.measures import (  # noqa: F401  # they declare the rules and the conversions of every measure
+    composition,
+    conversions,
+)
 from viameter.measures.amounts import (
     ZCDP,
     ApproxDP,

@@ -19,6 +19,7 @@ from viameter.arith import (
     Extended,
     Number,
     add_settled_up,
+    difference_down,
     dyadic,
     extended,
     probability,
@@ -69,6 +70,12 @@ class AmountLoss(Loss):
             amount = add_settled_up(getattr(self, name), getattr(other, name))
             object.__setattr__(added, name, min(amount, ONE) if name == "delta" else amount)
         return added
+
+    def left_after(self, spent: Loss) -> Loss:
+        """What is left of this budget, number by number."""
+        self._same_measure(spent, "subtracted")
+        left = ((name, difference_down(mine, getattr(spent, name))) for name, mine in self._amounts())
+        return type(self)(**dict(left))
 
     def to_json(self) -> dict[str, Any]:
         """The measure's slug and each field, exactly, as text."""

@@ -19,6 +19,7 @@ from viameter.arith import (
     Number,
     add_settled_up,
     as_given,
+    difference_down,
     extended,
     nonnegative,
     probability,
@@ -69,6 +70,13 @@ class RenyiLoss(Loss):
     def _plus(self, other: RenyiLoss) -> RenyiLoss:
         orders = {*self.orders, *other.orders}
         return RenyiLoss(_rising((order, add_settled_up(self.at(order), other.at(order))) for order in orders))
+
+    def left_after(self, spent: Loss) -> Loss:
+        """What is left of this budget, order by order."""
+        self._same_measure(spent, "subtracted")
+        assert isinstance(spent, RenyiLoss)
+        # Not through `_rising`: what is left at one order says nothing of lower ones.
+        return RenyiLoss(tuple((order, difference_down(bound, spent.at(order))) for order, bound in self.points))
 
     def to_json(self) -> dict[str, Any]:
         """The orders and their bounds, exactly, as text."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from viameter.arith import Number, dyadic, exact
 from viameter.core import Measurement
+from viameter.core.conversion import To
 from viameter.errors import NoTheorem, NumberError
 from viameter.mechanisms.selection import Lookup
 from viameter.sampling.alias import Interval
@@ -33,7 +34,7 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
     chance = exact(alpha, name="alpha")
     if not 0 < chance < 1:
         raise NumberError(f"alpha={alpha!s} is not between 0 and 1")
-    if not all(isinstance(processing.function, Lookup) for processing in measurement.after):
+    if not all(isinstance(step, To) or isinstance(step.function, Lookup) for step in measurement.after):
         raise NoTheorem(f"{measurement!r} was processed after the release: ask for the width before that")
     last = measurement.steps[-1]
     made = last.identity[0] if last.identity else None

@@ -16,15 +16,17 @@ import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, exact, times
 from viameter.core import Bound, Loss, Measure, Measurement, Space, Transformation, by, constructor, postprocess
+from viameter.core.conversion import To
 from viameter.errors import NoTheorem, ParameterError
-from viameter.measures import ZCDP, BoundedRange, PureDP, bounded_range, pure, zcdp
-from viameter.measures.amounts import BoundedRangeLoss, PureLoss, ZCDPLoss
+from viameter.measures import ZCDP, BoundedRange, PureDP, bounded_range, pure
+from viameter.measures.amounts import BoundedRangeLoss, PureLoss
+from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.sampling import exponential as draw_exponential
 from viameter.sampling import noisy_max_laplace, permute_and_flip
 from viameter.sampling import top_k as draw_top_k
 from viameter.sampling.noise import read_scale
 from viameter.spaces import Array, FloatDomain, IntDomain, LInfDistance, VectorDomain, read_list
-from viameter.theorem import theorem
+from viameter.theorem import theorem, theorem_of
 from viameter.transforms.requirements import row_metric, steps_per_change, vector_domain
 
 
@@ -48,50 +50,6 @@ def exponential_range(d_in: Extended, *, scale: Fraction, monotone: bool) -> Bou
         bounded_range(1/2)
     """
     return bounded_range(_range(d_in, scale, monotone))
-
-
-@theorem("bounded-range-is-pure", cites="Durfee and Rogers 2019, Section 3; converse of pure to 2 eps bounded range")
-def bounded_range_is_pure(d_in: Extended, *, scale: Fraction, monotone: bool) -> PureLoss:
-    """A range of eta bounds every privacy loss by eta.
-
-    Theorem
-        If privacy losses of any two outcomes differ by at most eta, none exceeds eta. So the exponential mechanism is
-        pure(2d/s).
-    Requires
-        What exponential-range requires.
-    Ensures
-        The loss is pure(2 d_in/scale), or half of that if monotone.
-    Proof
-        Losses are not all positive and not all negative, since both distributions sum to 1. So 0 is within their range,
-        whose length is at most eta.
-    Example
-        >>> bounded_range_is_pure(Fraction(1), scale=Fraction(4), monotone=False)
-        pure(1/2)
-    """
-    return pure(_range(d_in, scale, monotone))
-
-
-@theorem("bounded-range-to-zcdp", cites="Cesar and Rogers 2020, Lemma 3.2; Hoeffding's lemma")
-def bounded_range_to_zcdp(d_in: Extended, *, scale: Fraction, monotone: bool) -> ZCDPLoss:
-    """A range of eta is eta^2/8 in zCDP.
-
-    Theorem
-        If privacy losses of any two outcomes differ by at most eta, either way, the mechanism is (eta^2/8)-zCDP. So the
-        exponential mechanism is zcdp((2d/s)^2/8).
-    Requires
-        What exponential-range requires: a finite range for both orders of the two distributions, whose supports are
-        equal then.
-    Ensures
-        The loss is zcdp((2 d_in/scale)^2/8), or a quarter of that if monotone.
-    Proof
-        Let Z be the privacy loss. Hoeffding's lemma at -1 and E[exp(-Z)] = 1 give E[Z] <= eta^2/8; at a > 0 it gives
-        E[exp(aZ)] <= exp(a E[Z] + a^2 eta^2/8) <= exp(a(a + 1) eta^2/8), which is zCDP with rho = eta^2/8.
-    Example
-        >>> bounded_range_to_zcdp(Fraction(1), scale=Fraction(4), monotone=False)
-        zcdp(1/32)
-    """
-    eta = _range(d_in, scale, monotone)
-    return zcdp(INFINITY if eta == INFINITY else Fraction(eta) ** 2 / 8)
 
 
 @theorem("noisy-max-exponential", cites="McKenna and Sheldon 2020 (Permute-and-Flip), Theorem 1; Ding et al. 2021")
@@ -153,7 +111,8 @@ def top_k_by_peeling(d_in: Extended, *, step: Callable[..., Loss], k: int, scale
         Let M pick a candidate, remove it, and pick again, k times. Each pick is a mechanism on the scores of those
         left, chosen by the picks before it. In pure differential privacy and in zCDP, M costs the sum of the picks.
     Requires
-        The measure adds up adaptively: PureDP or ZCDP, and not BoundedRange, whose ranges do not add.
+        The measure adds up adaptively: PureDP or ZCDP, and not BoundedRange, whose ranges do not add. `step` is the
+        theorem of one pick, or the one that follows exponential-range.
     Ensures
         The loss is k times that of one pick.
     Proof
@@ -163,7 +122,10 @@ def top_k_by_peeling(d_in: Extended, *, step: Callable[..., Loss], k: int, scale
         >>> top_k_by_peeling(Fraction(1), step=bounded_range_is_pure, k=3, scale=Fraction(4), monotone=False)
         pure(3/2)
     """
-    loss = step(d_in, scale=scale, monotone=monotone)
+    if step in (bounded_range_is_pure, bounded_range_to_zcdp):
+        loss: Loss = step(exponential_range(d_in, scale=scale, monotone=monotone))
+    else:
+        loss = step(d_in, scale=scale, monotone=monotone)
     return loss.measure.total([loss] * k)
 
 
@@ -357,12 +319,19 @@ def _pick(space: Space, name: str, noise: str, scale: Number, measure: Measure, 
     _scores(space, name, noise)
     step = _step(name, noise, measure)
     number, draw = read_scale(scale), DRAWS[noise]
-    return Measurement(
+    # The exponential mechanism has a bounded range; its loss in another measure follows from that.
+    ranged = noise == "gumbel"
+    first = exponential_range if ranged else step
+    made = Measurement(
         input_space=space,
-        measure=measure,
+        measure=BoundedRange if ranged else measure,
         function=lambda scores: draw(scores, number),
-        bound=_trusting(by(step, scale=number, monotone=_flag(monotone)), monotone),
+        bound=_trusting(by(first, scale=number, monotone=_flag(monotone)), monotone),
     )
+    if first is step:
+        return made
+    follows = To(BoundedRange, measure, by=theorem_of(step).slug, implied=True)
+    return replace(made, measure=measure, after=(follows,))
 
 
 def _scores(space: Space, name: str, noise: str) -> VectorDomain:

@@ -165,7 +165,16 @@ def own_copy(member: Any) -> Any:
     """A member that nobody else can change, for those who keep it."""
     if isinstance(member, dict):
         return {name: own_copy(column) for name, column in member.items()}
-    return member.copy() if isinstance(member, np.ndarray) else member
+    if not isinstance(member, np.ndarray):
+        return member
+    copied = member.copy()
+    copied.flags.writeable = False
+    return copied
+
+
+def lend(member: Any) -> Any:
+    """A member for somebody who is not to change it: a table in a dict of their own, since columns are read-only."""
+    return dict(member) if isinstance(member, dict) else member
 
 
 def row_count(member: Any) -> int:

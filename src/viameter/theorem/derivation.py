@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from viameter.theorem.registry import Theorem
 
@@ -18,6 +19,18 @@ class Derivation:
     bound: str
     assumes: tuple[str, ...] = ()
     premises: tuple[Derivation, ...] = ()
+    given_value: Any = field(default=None, repr=False)
+    """What went in, itself: a distance, a loss, or several losses; `given` is its text."""
+    bound_value: Any = field(default=None, repr=False)
+    """What came out, itself: a distance or a loss."""
+    parameters: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
+    """The theorem's public parameters, by name."""
+    space: Any = field(default=None, repr=False)
+    """Where the data live that `given` is a distance of; None where losses went in."""
+    output: Any = field(default=None, repr=False)
+    """The space that the bound is a distance of; None where it is a loss, which knows its measure."""
+    times: int = 1
+    """How often this counts among the premises of a composition."""
 
     def nodes(self) -> Iterator[Derivation]:
         """This node and all below it, from the top."""
@@ -54,7 +67,8 @@ class Explanation:
 
 def _tree(node: Derivation, first: str, rest: str) -> Iterator[str]:
     theorem = node.theorem
-    yield f"{first}{node.subject}: {node.given} -> {node.bound}"
+    often = f"{node.times} times " if node.times > 1 else ""
+    yield f"{first}{often}{node.subject}: {node.given} -> {node.bound}"
     bar = "│  " if node.premises else "   "
     yield f"{rest}{bar}{theorem.statement.title} [{theorem.slug}, {theorem.numbers.value}]"
     for place, premise in enumerate(node.premises, start=1):

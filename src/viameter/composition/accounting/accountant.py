@@ -1,0 +1,305 @@
+"""The accountant: counts descriptions of mechanisms in several representations at once, and answers by the best.
+
+For mechanisms whose parameters are fixed in advance; the mechanisms themselves may be chosen adaptively. Never as a
+filter or an odometer: "epsilon so far" while parameters depend on answers is not what these theorems speak of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from viameter.arith import INFINITY, ZERO, Extended, Number, nonnegative, probability, show
+from viameter.composition.accounting.continuous import gaussian_delta, gaussian_epsilon
+from viameter.composition.accounting.contour import contour_delta
+from viameter.composition.accounting.descriptions import (
+    KINDS,
+    Approximate,
+    BoundedRange,
+    DiscreteLaplace,
+    Mechanism,
+    PoissonSubsampled,
+    Pure,
+    RandomizedResponse,
+    Together,
+    is_idealized,
+)
+from viameter.composition.accounting.enumeration import enumerable, points_delta
+from viameter.composition.accounting.judging import Judgement, judge
+from viameter.composition.accounting.kov import optimal_delta, optimal_epsilon
+from viameter.composition.accounting.moments import Moments, moments_delta, moments_epsilon
+from viameter.composition.accounting.ranges import range_delta, range_epsilon
+from viameter.composition.accounting.reading import read_count
+from viameter.composition.accounting.sums import Sums, sums_epsilon
+from viameter.composition.accounting.tight import TightAccount
+from viameter.errors import NoTheorem, ParameterError
+from viameter.measures.curves import ProfileLoss
+from viameter.theorem import Numbers, theorem_of
+
+ONE = Fraction(1)
+QUICK_OPTIMUM = 256
+"""Up to this count the homogeneous optimum is part of every answer; a report has it up to `MOST_OPTIMUM`."""
+MOST_OPTIMUM = 100_000
+MOST_RANGES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one representation says: an epsilon that is enough, by a theorem."""
+
+    representation: str
+    epsilon: Extended
+    theorem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every representation's epsilon at one delta; all are sound, and the best is the least."""
+
+    delta: Fraction
+    readings: tuple[Reading, ...]
+    numbers: Numbers
+    """`IDEALIZED` if any mechanism is: then nothing here speaks of a program."""
+
+    @property
+    def best(self) -> Reading:
+        """The least epsilon; the first of equals."""
+        return min(self.readings, key=lambda reading: reading.epsilon)
+
+    def __str__(self) -> str:
+        lines = [f"at delta {show(self.delta)} ({self.numbers.value}):"]
+        for reading in self.readings:
+            mark = "*" if reading is self.best else " "
+            lines.append(f"{mark} {reading.representation}: {show(reading.epsilon)} [{reading.theorem}]")
+        return "\n".join(lines)
+
+
+@dataclass(slots=True, repr=False)
+class Accountant:
+    """What several mechanisms cost together.
+
+    `adaptive=False` says that no mechanism is chosen by an answer; only bounded ranges gain by that. `idealized=True`
+    admits descriptions of real-valued noise, and marks every report.
+
+    >>> from viameter.composition.accounting import Accountant, discrete_laplace
+    >>> accountant = Accountant()
+    >>> accountant.add(discrete_laplace(20), 1000)
+    >>> round(float(accountant.epsilon(delta="1e-6")), 4)
+    8.2836
+    """
+
+    adaptive: bool = field(default=True, kw_only=True)
+    idealized: bool = field(default=False, kw_only=True)
+    _counts: dict[Mechanism, int] = field(default_factory=dict, init=False)
+    _judgements: dict[Mechanism, Judgement] = field(default_factory=dict, init=False)
+    _removal: TightAccount = field(default_factory=TightAccount, init=False)
+    _addition: TightAccount = field(default_factory=TightAccount, init=False)
+    _removal_moments: Moments = field(default_factory=Moments, init=False)
+    _addition_moments: Moments = field(default_factory=Moments, init=False)
+    _sums: Sums = field(default_factory=Sums, init=False)
+    _tight: bool = field(default=True, init=False)
+    _claims: bool = field(default=False, init=False)
+    """Whether moments may be better than loss distributions: for ranges, whose pair is worse than their zCDP."""
+    _symmetric: bool = field(default=True, init=False)
+    _subsamples: set[str] = field(default_factory=set, init=False)
+
+    # --- adding ------------------------------------------------------------------------------------------------------
+
+    def add(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Count a mechanism, so many times; a count of 0 changes nothing."""
+        if not isinstance(mechanism, KINDS):
+            raise ParameterError(
+                f"{mechanism!r} is no description of a mechanism: expected one of viameter.composition.accounting, "
+                'as in pure("1/10")'
+            )
+        number = read_count(count)
+        if is_idealized(mechanism) and not self.idealized:
+            raise NoTheorem(
+                f"{mechanism!r} is idealized: no program draws real-valued noise, and discrete noise costs more; "
+                "describe the discrete noise, or make Accountant(idealized=True) to compare with the literature"
+            )
+        names = _subsamples(mechanism)
+        if number == 0:
+            return
+        if names and (number > 1 or len(set(names)) < len(names) or self._subsamples & set(names)):
+            raise NoTheorem(
+                f"subsample {names[0]!r} is counted already: what sees the same rows is not independent, and losses "
+                "of amplified answers do not add up; amplify them as one, poisson_subsampled(together(a, b), subsample)"
+            )
+        parts = mechanism.parts if isinstance(mechanism, Together) else (mechanism,)
+        # Judge all before counting any: a refusal changes nothing.
+        judged = [(part, self._judged(part)) for part in _flat(parts)]
+        self._subsamples.update(names)
+        for part, judgement in judged:
+            self._count(part, judgement, number)
+
+    def _judged(self, mechanism: Mechanism) -> Judgement:
+        known = self._judgements.get(mechanism)
+        if known is None:
+            known = self._judgements[mechanism] = judge(mechanism)
+        return known
+
+    def _count(self, mechanism: Mechanism, judgement: Judgement, count: int) -> None:
+        self._counts[mechanism] = self._counts.get(mechanism, 0) + count
+        self._sums.add(judgement.epsilon, judgement.delta, count)
+        self._claims = self._claims or isinstance(mechanism, BoundedRange)
+        removal, addition = judgement.removal, judgement.addition
+        if removal is None or addition is None:
+            self._tight = False
+        else:
+            self._removal.add(removal, count)
+            self._addition.add(addition, count)
+            self._symmetric = self._symmetric and removal is addition
+        if judgement.claim is not None:
+            self._removal_moments.claim(judgement.claim, count)
+            self._addition_moments.claim(judgement.claim, count)
+        elif removal is not None and addition is not None:
+            self._removal_moments.product.add(removal, count)
+            self._addition_moments.product.add(addition, count)
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def epsilon(self, *, delta: Number) -> Extended:
+        """An epsilon for which all mechanisms together are (epsilon, delta)-private: exact or rounded up.
+
+        Infinity means that no representation has one.
+        """
+        target = probability(delta, name="delta")
+        if target == 1 or not self._counts:
+            return ZERO
+        answers = [sums_epsilon(target, sums=self._sums)]
+        if target > 0:
+            if self._tight:
+                answers.append(self._tight_epsilon(target))
+            answers.extend(r.epsilon for r in self._special(target, QUICK_OPTIMUM))
+            if not self._tight or self._claims or min(answers) == INFINITY:
+                answers.append(self._moments_epsilon(target))
+        return min(answers)
+
+    def delta(self, *, epsilon: Number) -> Fraction:
+        """A delta for which all mechanisms together are (epsilon, delta)-private: exact or rounded up."""
+        level = nonnegative(epsilon, name="epsilon")
+        if not self._counts:
+            return ZERO
+        answers = [ONE]
+        if self._sums.epsilon <= level:
+            answers.append(self._sums.delta)
+        if self._tight:
+            answers.append(self._removal.delta(level))
+            if not self._symmetric:
+                answers[-1] = max(answers[-1], self._addition.delta(level))
+        if not self._tight or self._claims:
+            parts = (self._removal_moments, self._addition_moments)
+            answers.append(max(moments_delta(level, moments=part) for part in parts))
+        equal = self._equal()
+        if equal is not None and equal[2] <= QUICK_OPTIMUM:
+            answers.append(optimal_delta(level, each=equal[0], each_delta=equal[1], count=equal[2]))
+        ranges = self._equal_ranges()
+        if ranges is not None:
+            answers.append(range_delta(level, eta=ranges[0], count=ranges[1], adaptive=False))
+        return min(answers)
+
+    def report(self, *, delta: Number) -> Report:
+        """What every representation says at a delta."""
+        target = probability(delta, name="delta")
+        readings = [Reading("sums", sums_epsilon(target, sums=self._sums), theorem_of(sums_epsilon).slug)]
+        if 0 < target < 1 and self._counts:
+            readings.append(Reading("moments", self._moments_epsilon(target), theorem_of(moments_epsilon).slug))
+            readings.extend(self._special(target, MOST_OPTIMUM))
+            mu_squared = self._removal.product.mu_squared
+            if self._tight and mu_squared and not self._removal.product.counts:
+                epsilon = gaussian_epsilon(target, mu_squared=mu_squared)
+                readings.append(Reading("gaussian profile", epsilon, theorem_of(gaussian_delta).slug))
+            if self._tight:
+                few = enumerable(self._removal.product) and enumerable(self._addition.product)
+                slug = theorem_of(points_delta if few else contour_delta).slug
+                readings.append(Reading("loss distribution", self._tight_epsilon(target), slug))
+        if target == 1:
+            readings.append(Reading("nothing is promised", ZERO, theorem_of(sums_epsilon).slug))
+        return Report(target, tuple(readings), Numbers.IDEALIZED if self.is_idealized else Numbers.OUTWARD)
+
+    def profile(self) -> ProfileLoss:
+        """The privacy profile of what was counted until now, as a loss."""
+        frozen = self.copy()
+        return ProfileLoss((), lambda epsilon: frozen.delta(epsilon=epsilon))
+
+    def copy(self) -> Accountant:
+        """Another accountant that has counted the same."""
+        other = Accountant(adaptive=self.adaptive, idealized=self.idealized)
+        other._judgements = dict(self._judgements)
+        other._subsamples = set(self._subsamples)
+        for mechanism, count in self._counts.items():
+            other._count(mechanism, self._judgements[mechanism], count)
+        return other
+
+    @property
+    def counts(self) -> dict[Mechanism, int]:
+        """What was counted, and how often."""
+        return dict(self._counts)
+
+    @property
+    def is_idealized(self) -> bool:
+        """Whether anything counted is real-valued noise, so that no answer speaks of a program."""
+        return any(map(is_idealized, self._counts))
+
+    def __repr__(self) -> str:
+        marks = "".join(f", {mark}" for mark in ("idealized",) if self.is_idealized)
+        return f"Accountant({sum(self._counts.values())} mechanisms, {len(self._counts)} different{marks})"
+
+    def _tight_epsilon(self, target: Fraction) -> Extended:
+        epsilon = self._removal.epsilon(target)
+        return epsilon if self._symmetric else max(epsilon, self._addition.epsilon(target))
+
+    def _moments_epsilon(self, target: Fraction) -> Extended:
+        epsilon = moments_epsilon(target, moments=self._removal_moments)
+        return epsilon if self._symmetric else max(epsilon, moments_epsilon(target, moments=self._addition_moments))
+
+    def _special(self, target: Fraction, most: int) -> list[Reading]:
+        """Representations for equal mechanisms."""
+        readings = []
+        equal = self._equal()
+        if equal is not None and equal[2] <= most:
+            epsilon = optimal_epsilon(target, each=equal[0], each_delta=equal[1], count=equal[2])
+            readings.append(Reading("homogeneous optimum", epsilon, theorem_of(optimal_epsilon).slug))
+        ranges = self._equal_ranges()
+        if ranges is not None:
+            epsilon = range_epsilon(target, eta=ranges[0], count=ranges[1], adaptive=False)
+            readings.append(Reading("bounded-range optimum", epsilon, theorem_of(range_delta).slug))
+        return readings
+
+    def _equal(self) -> tuple[Fraction, Fraction, int] | None:
+        """Epsilon, delta and count, if all mechanisms are equal and known by that pair only."""
+        if len(self._counts) != 1:
+            return None
+        ((mechanism, count),) = self._counts.items()
+        match mechanism:
+            case Pure(epsilon):
+                return epsilon, ZERO, count
+            case Approximate(epsilon, delta):
+                return epsilon, delta, count
+            case RandomizedResponse(2, _) | DiscreteLaplace(_, 1):
+                known = self._judgements[mechanism].epsilon
+                return None if known == INFINITY else (Fraction(known), ZERO, count)
+        return None
+
+    def _equal_ranges(self) -> tuple[Fraction, int] | None:
+        if self.adaptive or len(self._counts) != 1:
+            return None
+        ((mechanism, count),) = self._counts.items()
+        return (mechanism.eta, count) if isinstance(mechanism, BoundedRange) and count <= MOST_RANGES else None
+
+
+def _flat(parts: tuple[Mechanism, ...]) -> list[Mechanism]:
+    """Parts of parts: outside of a subsample, mechanisms together are mechanisms one by one."""
+    flat: list[Mechanism] = []
+    for part in parts:
+        flat.extend(_flat(part.parts) if isinstance(part, Together) else [part])
+    return flat
+
+
+def _subsamples(mechanism: Mechanism) -> list[str]:
+    if isinstance(mechanism, Together):
+        return [name for part in mechanism.parts for name in _subsamples(part)]
+    if isinstance(mechanism, PoissonSubsampled) and mechanism.subsample.name is not None:
+        return [mechanism.subsample.name]
+    return []

@@ -1,0 +1,218 @@
+"""Dominating pairs with finitely many losses: pure, approximate, randomized response, discrete Laplace and Gaussian.
+
+A mechanism is dominated by a loss distribution if, for neighboring data in the order that is spoken of and every real
+epsilon, its delta is at most that of the distribution. Domination survives composition (`dominating-pairs-compose`).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viameter.arith import ZERO, floats, vectors
+from viameter.composition.accounting.distribution import Floats, LossDistribution, points
+from viameter.composition.accounting.dots import spread
+from viameter.composition.accounting.reals import DOWN, UP, float_up, real_down, real_up
+from viameter.errors import NoTheorem
+from viameter.theorem import Numbers, theorem
+
+NOTHING = LossDistribution(np.zeros(1), np.ones(1))
+"""The loss distribution of a mechanism that looks at no data."""
+
+FAR = 14
+"""Noise beyond this many scales has a probability below 10^-42: its loss is counted as infinite."""
+MOST_SCALE = 2**17
+"""Discrete Gaussian noise of a larger scale has too many points."""
+CELLS = 2000
+"""More points than this are gathered in about so many cells."""
+
+
+@theorem(
+    "dominating-pure",
+    cites="Kairouz, Oh and Viswanath 2015, Theorem 2.5; Murtagh and Vadhan 2016, Lemma 3.2",
+    numbers=Numbers.OUTWARD,
+)
+def pure_pair(epsilon: Fraction, *, delta: Fraction = ZERO) -> LossDistribution:
+    """Every (e, d)-private mechanism is dominated by revealing all with probability d, else randomized response of e.
+
+    Theorem
+        Let (P, Q) be (e, d)-indistinguishable. Then it is dominated by the pair with an infinite loss of probability d
+        and losses e and -e of probabilities (1 - d) e^e/(1 + e^e) and (1 - d)/(1 + e^e).
+    Requires
+        (e, d)-differential privacy in both directions.
+    Ensures
+        The points are at -f and f for the least float f >= e, their weights those of f, rounded up.
+    Proof
+        The profile f of (P, Q), as a function of s = e^epsilon, is convex, falls, is 1 at s = 0 and at most d at e^e.
+        By the other direction, f(s) = 1 - s + s g(1/s) with g the profile of (Q, P), f is at most 1 - (1 - d) e^-e at
+        e^-e. So f is below the chords through these three points, and below d beyond: that is the profile of the pair
+        above. Privacy at e implies privacy at a float above, which may stand for e; larger weights only raise the
+        profile.
+    Example
+        >>> pure_pair(Fraction(1)).losses.tolist()
+        [-1.0, 1.0]
+    """
+    if epsilon == 0 and delta == 0:
+        return NOTHING
+    loss = floats.from_fraction_up(epsilon)
+    if loss == math.inf:
+        return LossDistribution(np.zeros(1), np.zeros(1), 1.0)
+    kept = 1 - delta
+    if loss == 0:
+        return LossDistribution(np.zeros(1), np.array([floats.from_fraction_up(kept)]), floats.from_fraction_up(delta))
+    high = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(-loss))))
+    low = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(loss))))
+    weights = np.array([float_up(low), float_up(high)])
+    return LossDistribution(np.array([-loss, loss]), weights, floats.from_fraction_up(delta))
+
+
+@theorem("dominating-randomized-response", cites="Warner 1965; derived here", numbers=Numbers.OUTWARD)
+def response_pair(answers: int, *, probability: Fraction) -> LossDistribution:
+    """Randomized response among k answers has three losses.
+
+    Theorem
+        Let the truth, one of k answers, be told with probability p, and each other with probability (1 - p)/(k - 1).
+        For any two truths the loss is ln(p (k - 1)/(1 - p)) with probability p, its negative with probability
+        (1 - p)/(k - 1), and 0 with the rest.
+    Requires
+        k >= 2 public answers, and p drawn exactly; one answer, which changes or not.
+    Ensures
+        The losses and their probabilities, each rounded up; infinite losses for p = 0 or 1.
+    Proof
+        The answer is the one truth, the other, or one of the k - 2 that have equal probability under both. The pair is
+        the same for any two truths and in both orders.
+    Example
+        >>> [round(loss, 4) for loss in response_pair(3, probability=Fraction(1, 2)).losses.tolist()]
+        [-0.6931, 0.0, 0.6931]
+    """
+    other = (1 - probability) / (answers - 1)
+    middle = floats.from_fraction_up(other * (answers - 2))
+    if 0 in (probability, other):
+        infinite = floats.from_fraction_up(probability)
+        if probability == 0:
+            infinite = floats.from_fraction_up(other)
+        return LossDistribution(np.zeros(1), np.array([middle]), infinite)
+    if probability == other:
+        return NOTHING
+    more, less = max(probability, other), min(probability, other)
+    high = float_up(UP.log(real_up(more / less)))
+    low = float_up(UP.log(real_up(less / more)))
+    losses = np.array([low, 0.0, high])
+    weights = np.array([floats.from_fraction_up(less), middle, floats.from_fraction_up(more)])
+    return points(losses, weights)
+
+
+@theorem(
+    "dominating-discrete-laplace",
+    cites="Ghosh, Roughgarden and Sundararajan 2009; monotone likelihood ratios, derived here",
+    numbers=Numbers.OUTWARD,
+)
+def discrete_laplace_pair(scale: Fraction, *, sensitivity: int) -> LossDistribution:
+    """Discrete Laplace noise on an integer has the losses (D - 2 x)/s for x = 0, ..., D.
+
+    Theorem
+        Let M(x) = x + Z for an integer x, P(Z = z) proportional to e^(-|z|/s). For integers at most D apart, in either
+        order, M is dominated by the law of the loss for integers exactly D apart: (D - 2 x)/s for x = 0, ..., D, with
+        probability 1/(1 + r) for x = 0, r^D/(1 + r) for x = D and r^x (1 - r)/(1 + r) between, r = e^(-1/s).
+    Requires
+        One integer, not a vector; integer noise that is drawn exactly. For *continuous* noise the losses are others.
+    Ensures
+        These losses and probabilities, rounded up; more than 2000 of them are gathered by connect-the-dots.
+    Proof
+        The probabilities of Z are log-concave, so that for a distance d the ratio p(z)/p(z - d) falls with z and the
+        best event at every epsilon is {z <= tau}: delta is the largest F(tau) - e^epsilon F(tau - d), which rises with
+        d. Both orders are mirror images. For distance D the loss is (|z - D| - |z|)/s; add up the geometric series
+        outside.
+    Example
+        >>> discrete_laplace_pair(Fraction(2), sensitivity=2).losses.tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    if sensitivity == 0:
+        return NOTHING
+    if sensitivity == 1:
+        return pure_pair(1 / scale)
+    # Group m points into a cell if there are too many; r is r^m then, and the ends of cells are at multiples of m.
+    place = np.arange(sensitivity + 1) if sensitivity <= MOST_SCALE * 32 else None
+    if place is None:
+        raise NoTheorem(
+            f"discrete Laplace noise with sensitivity={sensitivity} has too many losses for a loss distribution: "
+            f"count it as pure({float(Fraction(sensitivity) / scale):.6g})"
+        )
+    one = real_up(1)
+    r_up, r_down = UP.exp(real_up(-1 / scale)), DOWN.exp(real_down(-1 / scale))
+    outer = UP.div(one, DOWN.add(one, r_down))
+    inner = UP.mul(-DOWN.expm1(real_down(-1 / scale)), outer)
+    exponents = vectors.mul_up(-place.astype(np.float64), floats.from_fraction_down(1 / scale))
+    weights = vectors.mul_up(vectors.exp_up(exponents), float_up(inner))
+    weights[0] = float_up(outer)
+    weights[-1] = float_up(UP.mul(UP.pow(r_up, sensitivity), outer))
+    losses = _line(sensitivity, -2, place, scale)
+    return _gathered(losses[::-1].copy(), weights[::-1].copy(), 0.0)
+
+
+@theorem(
+    "dominating-discrete-gaussian",
+    cites="Canonne, Kamath and Steinke 2020 (the noise); monotone likelihood ratios, derived here",
+    numbers=Numbers.OUTWARD,
+)
+def discrete_gaussian_pair(scale: Fraction, *, sensitivity: int) -> LossDistribution:
+    """Discrete Gaussian noise on an integer has the losses D (D - 2 x)/2 s^2 for every integer x.
+
+    Theorem
+        Let M(x) = x + Z for an integer x, P(Z = z) proportional to e^(-z^2/2s^2). For integers at most D apart, in
+        either order, M is dominated by the law of D (D - 2 Z)/2 s^2.
+    Requires
+        One integer, not a vector; integer noise that is drawn exactly. The formulas of *continuous* noise do not hold.
+    Ensures
+        The losses for |Z| <= 14 s + 1, with probabilities rounded up. Smaller Z are counted as an infinite loss, larger
+        ones at the lowest loss that is listed; more than 2000 losses are gathered by connect-the-dots.
+    Proof
+        The probabilities are log-concave; as in dominating-discrete-laplace, delta rises with the distance, and the
+        orders are mirror images. At distance D the loss is ((z - D)^2 - z^2)/2s^2. The normalizing sum over |z| <= X is
+        less than the whole, so that dividing by it, rounded down, makes probabilities larger. Beyond X the terms fall
+        at least as fast as a geometric series of ratio e^(-(2 X + 3)/2s^2). Moving a loss up raises the profile.
+    Example
+        >>> pair = discrete_gaussian_pair(Fraction(1), sensitivity=1)
+        >>> pair.losses[-1], pair.infinity < 1e-42
+        (np.float64(15.5), True)
+    """
+    if sensitivity == 0:
+        return NOTHING
+    if scale > MOST_SCALE:
+        raise NoTheorem(f"discrete Gaussian noise of scale={scale!s} has too many losses: count it as zcdp(D^2/2s^2)")
+    reach = math.ceil(FAR * scale) + 1
+    half = 1 / (2 * scale * scale)
+    place = np.arange(-reach, reach + 1)
+    squares = (place.astype(np.float64)) ** 2  # exact: below 2^53
+    up = vectors.exp_up(vectors.mul_up(-squares, floats.from_fraction_down(half)))
+    down = vectors.exp_down(vectors.mul_down(-squares, floats.from_fraction_up(half)))
+    whole = float(vectors.sum_down(down))
+    weights = vectors.div_up(up, whole)
+    first = UP.exp(real_up(-half * (reach + 1) ** 2))
+    tail = UP.div(UP.div(first, -UP.expm1(real_up(-half * (2 * reach + 3)))), real_down(whole))
+    weights[-1] = floats.add_up(float(weights[-1]), float_up(tail))
+    losses = _line(sensitivity, -2, place, 2 * scale * scale / sensitivity)
+    return _gathered(losses[::-1].copy(), weights[::-1].copy(), float_up(tail))
+
+
+def _line(start: int, slope: int, place: NDArray[np.int64], scale: Fraction) -> Floats:
+    """(start + slope x)/scale at every place x, rounded up."""
+    steps = start + slope * place
+    exact = steps.astype(np.float64)
+    by = 1 / scale
+    return np.where(
+        steps >= 0,
+        vectors.mul_up(exact, floats.from_fraction_up(by)),
+        vectors.mul_up(exact, floats.from_fraction_down(by)),
+    )
+
+
+def _gathered(losses: Floats, weights: Floats, infinity: float) -> LossDistribution:
+    if len(losses) <= CELLS:
+        return points(losses, weights, infinity)
+    every = math.ceil(len(losses) / CELLS)
+    nodes = np.unique(np.append(losses[::every], losses[-1]))
+    return spread(points(losses, weights, infinity), nodes)

@@ -1,0 +1,81 @@
+"""A product of loss distributions: what was added, how often, and the cumulants that a contour is planned by.
+
+The cumulants are plain floats. They choose where the certified sum is taken, and nothing of what it proves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import gmpy2  # type: ignore[import-untyped]
+import numpy as np
+
+from viameter.arith import ZERO
+from viameter.composition.accounting.distribution import Floats, LossDistribution
+from viameter.composition.accounting.reals import DOWN, UP, Real, real_down, real_up
+
+
+@dataclass(slots=True)
+class Product:
+    """Loss distributions with multiplicities; `pending` are additions that a contour has not seen yet."""
+
+    counts: dict[LossDistribution, int] = field(default_factory=dict)
+    pending: list[tuple[LossDistribution, int]] = field(default_factory=list)
+    mu_squared: Fraction = ZERO
+    survival: Real = field(default_factory=lambda: real_down(1))
+    """The probability, rounded down, that no loss is infinite."""
+    _pairs: tuple[Floats, ...] | None = None
+
+    def add(self, distribution: LossDistribution, count: int) -> None:
+        """Multiply by a distribution, so many times."""
+        if distribution.mu_squared:
+            self.mu_squared += count * distribution.mu_squared
+        if distribution.infinity:
+            kept = DOWN.sub(real_down(1), distribution.infinity)
+            self.survival = DOWN.mul(self.survival, DOWN.pow(kept, gmpy2.mpz(count)))
+        if distribution.has_points:
+            self.counts[distribution] = self.counts.get(distribution, 0) + count
+            self.pending.append((distribution, count))
+            if distribution.is_pair:
+                self._pairs = None
+
+    @property
+    def infinity(self) -> Real:
+        """The probability, rounded up, that some loss is infinite."""
+        return UP.sub(real_up(1), self.survival)
+
+    def cumulants(self, c: float) -> tuple[float, float, float]:
+        """ln M(c), and its first and second derivative."""
+        mu_squared = float(self.mu_squared)
+        value, mean, variance = mu_squared * c * (c + 1) / 2, mu_squared * (c + 0.5), mu_squared
+        eps, high, low, counts = self._pair_arrays()
+        if len(eps):
+            small = low * np.exp(-2 * c * eps)
+            total = high + small
+            slope = (high - small) / total
+            value += float(counts @ (c * eps + np.log(total)))
+            mean += float(counts @ (eps * slope))
+            variance += float(counts @ (eps * eps * (4 * high * small / total**2)))
+        for distribution, count in self.counts.items():
+            if distribution.is_pair:
+                continue
+            losses, top = distribution.losses, float(distribution.losses[-1])
+            tilted = distribution.weights * np.exp(c * (losses - top))
+            mass = float(tilted.sum())
+            center = float(tilted @ losses) / mass
+            value += count * (c * top + float(np.log(mass)))
+            mean += count * center
+            variance += count * float(tilted @ (losses - center) ** 2) / mass
+        return value, mean, variance
+
+    def _pair_arrays(self) -> tuple[Floats, ...]:
+        if self._pairs is None:
+            pairs = [(d, n) for d, n in self.counts.items() if d.is_pair]
+            self._pairs = (
+                np.array([d.losses[1] for d, _ in pairs]),
+                np.array([d.weights[1] for d, _ in pairs]),
+                np.array([d.weights[0] for d, _ in pairs]),
+                np.array([float(n) for _, n in pairs]),
+            )
+        return self._pairs

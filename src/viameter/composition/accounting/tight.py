@@ -1,0 +1,145 @@
+"""Reading a product of loss distributions: delta at an epsilon and epsilon at a delta, both upper bounds.
+
+For mechanisms whose parameters are fixed in advance. Never for filters or odometers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from viameter.arith import INFINITY, ZERO, Extended, floats
+from viameter.composition.accounting.contour import Contour, Unfit, contour_delta
+from viameter.composition.accounting.distribution import LossDistribution
+from viameter.composition.accounting.enumeration import enumerable, enumerate_points, points_delta, points_epsilon
+from viameter.composition.accounting.plan import EXCESS, line_for_delta, line_for_epsilon, plan_at
+from viameter.composition.accounting.product import Product
+from viameter.composition.accounting.reals import DOWN, UP, as_fraction, real_down, real_up
+
+ONE = Fraction(1)
+_ITERATIONS = 40
+
+
+@dataclass(slots=True)
+class TightAccount:
+    """One product, the contour that it was last read by, and where."""
+
+    product: Product = field(default_factory=Product)
+    contour: Contour | None = None
+    last: float = 0.0
+
+    def add(self, distribution: LossDistribution, count: int) -> None:
+        """Multiply by a distribution, so many times."""
+        self.product.add(distribution, count)
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """An upper bound on delta at an epsilon >= 0."""
+        product = self.product
+        at = floats.from_fraction_down(epsilon)
+        infinite = product.infinity
+        if not product.counts and not product.mu_squared:
+            return min(ONE, as_fraction(infinite))
+        if at == math.inf or at > 1e300:
+            return ONE
+        if enumerable(product):
+            finite = real_up(points_delta(at, distribution=enumerate_points(product)))
+            return min(ONE, as_fraction(UP.add(infinite, finite)))
+        try:
+            contour = self._synchronized()
+            if contour is None or not self._fits(contour, at):
+                contour = self._planned(line_for_epsilon(product, at, contour.plan.c if contour else 1.0))
+            bound = contour_delta(at, product=product, contour=contour)
+        except (Unfit, OverflowError, ZeroDivisionError, FloatingPointError):
+            return ONE
+        return min(ONE, as_fraction(bound)) if bound < 2 else ONE
+
+    def epsilon(self, delta: Fraction) -> Extended:
+        """An epsilon at which delta is at most the one given, close to the least; infinity if none is found."""
+        product = self.product
+        target = DOWN.sub(real_down(delta), product.infinity)
+        if target < 0 or (target == 0 and (product.mu_squared or product.infinity > 0)):
+            return INFINITY
+        if not product.counts and not product.mu_squared:
+            return ZERO
+        if enumerable(product):
+            return points_epsilon(as_fraction(target), distribution=enumerate_points(product))
+        if target == 0:
+            return INFINITY
+        try:
+            return self._solve(delta, float(DOWN.log(target)))
+        except (Unfit, OverflowError, ZeroDivisionError, FloatingPointError):
+            return INFINITY
+
+    def _solve(self, delta: Fraction, log_target: float) -> Extended:
+        contour = self._synchronized()
+        if contour is None:
+            contour = self._planned(line_for_delta(self.product, log_target))
+            self.last = contour.plan.epsilon
+        for _ in range(4):
+            at = self._newton(contour, log_target, self.last)
+            if self._fits(contour, at):
+                break
+            contour = self._planned(line_for_epsilon(self.product, at, contour.plan.c))
+        self.last = at
+        # What is returned has been checked: not that it is the least, but that its delta is small enough.
+        limit = real_down(delta)
+        step = 2.0**-40 * max(at, contour.plan.spread * 2.0**-10)
+        for _ in range(60):
+            if contour_delta(at, product=self.product, contour=contour) <= limit:
+                return Fraction(at)
+            at += step
+            step *= 2
+        return INFINITY
+
+    def _newton(self, contour: Contour, log_target: float, start: float) -> float:
+        contour.prepare(self.product.mu_squared)
+        scale = float(contour.log_scale(0.0))
+        c, spread = contour.plan.c, contour.plan.spread
+        at = max(start, 0.0)
+        for _ in range(_ITERATIONS):
+            relative, slope = contour.evaluate(at)
+            if relative <= 0:
+                raise Unfit
+            excess = scale - c * at + math.log(relative) - log_target
+            derivative = slope / relative - c
+            step = -excess / derivative if derivative < 0 else math.copysign(spread, excess)
+            step = min(max(step, -3 * spread), 3 * spread)
+            if at == 0 and step < 0:
+                return 0.0
+            at = max(0.0, at + step)
+            if abs(step) <= 2.0**-38 * max(at, 2.0**-12 * spread):
+                break
+        return at
+
+    def _synchronized(self) -> Contour | None:
+        """The contour, with what was added since it was last read."""
+        if self.contour is not None and self.product.pending:
+            pending, self.product.pending = self.product.pending, []
+            joined: dict[LossDistribution, int] = {}
+            for distribution, count in pending:
+                joined[distribution] = joined.get(distribution, 0) + count
+            try:
+                self.contour.include(joined.items())
+            except Unfit:
+                self.contour = None
+        return self.contour
+
+    def _planned(self, c: float) -> Contour:
+        contour = Contour(plan_at(self.product, c))
+        contour.include(self.product.counts.items())
+        self.product.pending = []
+        self.contour = contour
+        return contour
+
+    def _fits(self, contour: Contour, epsilon: float) -> bool:
+        """Whether the contour is still near the saddle point; for tightness only."""
+        plan = contour.plan
+        c = plan.c
+        _, mean, variance = self.product.cumulants(c)
+        spread = math.sqrt(variance + 1 / c**2 + 1 / (c + 1) ** 2)
+        saddle = mean - 1 / c - 1 / (c + 1)
+        near = abs(max(saddle, 0.0) - epsilon) <= spread
+        alike = 0.5 <= spread / plan.spread <= 1.3
+        quiet = plan.extra * (c + 1) <= 3.2 * EXCESS * max(epsilon, 0.02 * math.sqrt(variance))
+        return near and alike and quiet

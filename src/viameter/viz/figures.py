@@ -1,0 +1,60 @@
+"""Figures of matplotlib, made without its global state: whoever gets one saves it or shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from viameter.errors import ParameterError
+
+_COLORS = ("#0b6e8a", "#c1561b", "#5b3f8f", "#3c7a3b", "#a3275c", "#6b6b6b")
+_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
+_LEAST = 1e-15
+"""Deltas below this are not drawn."""
+
+
+def draw_profiles(curves: Mapping[str, Sequence[tuple[float, float]]], *, title: str) -> Any:
+    """Delta by epsilon, one line for each name; lines differ in color and in dashes."""
+    figure, axes = _axes(title)
+    for place, (name, points) in enumerate(curves.items()):
+        shown = [(epsilon, delta) for epsilon, delta in points if delta >= _LEAST]
+        style = {"color": _COLORS[place % len(_COLORS)], "linestyle": _STYLES[place % len(_STYLES)]}
+        axes.plot([e for e, _ in shown], [d for _, d in shown], label=name, linewidth=2, **style)
+    axes.set_yscale("log")
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel("delta")
+    axes.legend(frameon=False)
+    return figure
+
+
+def draw_spending(totals: Sequence[float], *, unit: str, budget: float | None, title: str) -> Any:
+    """What was spent after each query, as steps; the budget, if there is one, as a line above them."""
+    figure, axes = _axes(title)
+    # Each level is drawn from its query on, the last one for half a query more.
+    places, levels = [*range(len(totals) + 1), len(totals) + 0.5], [0.0, *totals, *(totals[-1:] or [0.0])]
+    axes.step(places, levels, where="post", color=_COLORS[0], linewidth=2)
+    axes.fill_between(places, levels, step="post", color=_COLORS[0], alpha=0.15, linewidth=0)
+    top = max([*totals, budget or 0.0, 1e-12])
+    if budget is not None:
+        axes.axhline(budget, color=_COLORS[1], linestyle="--", linewidth=1.5)
+        axes.annotate("budget", (0, budget), xytext=(4, 4), textcoords="offset points", color=_COLORS[1])
+    axes.set_ylim(0, 1.15 * top)
+    axes.set_xlim(0, len(totals) + 0.5)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("queries")
+    axes.set_ylabel(f"spent, {unit}")
+    return figure
+
+
+def _axes(title: str) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ParameterError("pictures need matplotlib: pip install 'viameter[plot]'") from None
+    figure = Figure(figsize=(6.4, 3.8), dpi=120, layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure, axes

@@ -1,0 +1,218 @@
+"""The check: read the certificate, derive every node again, and see that the claim is what the tree proves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from viameter_check.amounts import INFINITY, Number, read_number, show
+from viameter_check.document import (
+    Node,
+    at,
+    joined,
+    parse,
+    read_place,
+    read_texts,
+    read_top,
+    refuse_strange_values,
+    require_fields,
+)
+from viameter_check.intervals import Interval
+from viameter_check.losses import Loss, read_loss
+from viameter_check.report import Claim, Failure, Refused, Report
+from viameter_check.rules import RULES
+from viameter_check.rules.chains import start_of
+from viameter_check.rules.composition import COMPOSITIONS
+from viameter_check.rules.table import ASSUMED, EXACT, Derived
+from viameter_check.version import VERSION
+
+
+def check(certificate: str | Mapping[str, Any]) -> Report:
+    """Derive every number of a certificate again; `certificate` is its JSON, as text or as plain values."""
+    try:
+        document = parse(certificate) if isinstance(certificate, str) else certificate
+        refuse_strange_values(document)
+        top = read_top(document)
+        failures, remarks = _examine(top)
+        statement = "" if failures else _check_claim(document["claim"], top)
+    except Refused as problem:
+        return Report((Failure(problem.where or "certificate", str(problem)),))
+    except RecursionError:
+        return Report((Failure("certificate", "is nested too deeply"),))
+    if failures:
+        return Report(failures)
+    derived = [node for node in top.nodes() if node.kind == "derived"]
+    return Report(
+        failures=(),
+        claims=_claims(top),
+        remarks=remarks,
+        derived=len(derived),
+        theorems=tuple(sorted({node.theorem for node in derived})),
+        statement=statement,
+        loss=document["claim"].get("loss"),
+    )
+
+
+def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
+    """Look at every node by itself: its bound follows from what was given and from the bounds of its premises."""
+    failures, remarks = [], []
+    for node in top.nodes():
+        try:
+            _check_frame(node)
+            looser = _check_bound(node, RULES[node.theorem](node))
+        except Refused as problem:
+            failures.append(Failure(joined(node.path, problem.where), str(problem)))
+        else:
+            remarks += [
+                f"{joined(node.path, where)} is looser than derived by {by}, which is sound" for where, by in looser
+            ]
+    return tuple(failures), tuple(remarks)
+
+
+def _check_frame(node: Node) -> None:
+    """What every node must satisfy, whatever its theorem."""
+    if node.theorem not in RULES:
+        raise Refused(f"this checker (version {VERSION}) does not know the theorem {node.theorem[:60]!r}", "theorem")
+    rule = RULES[node.theorem]
+    if node.numbers != rule.numbers:
+        raise Refused(f"the numbers of {node.theorem} are {rule.numbers}, not {node.numbers[:20]!r}", "numbers")
+    kind = "claim" if rule.numbers == ASSUMED else "derived"
+    if node.kind != kind:
+        raise Refused(f"{node.theorem} is {kind}, not {node.kind[:20]!r}", "kind")
+    _check_place("given", node.given, node.input.measure, node.input.counts)
+    _check_place("bound", node.bound, node.output.measure, node.output.counts)
+    for name, place in (("input", node.input), ("output", node.output)):
+        if not place.is_fitting:
+            raise Refused(f"{place.metric} does not measure {place.domain[:60]}", name)
+        if not place.is_of_the_library and not node.assumptions:
+            raise Refused(f"{place} is not of the library, and nothing is said of the trust it asks for", name)
+    for n, premise in enumerate(node.premises):
+        if premise.times != 1 and node.theorem not in (*COMPOSITIONS, "trusted-composition"):
+            raise Refused(f"{node.theorem} counts every premise once", f"premises[{n}].times")
+    if node.path == "derivation" and node.times != 1:
+        raise Refused("the whole counts once", "times")
+
+
+def _check_place(where: str, value: Any, measure: str, counts: bool) -> None:
+    """A distance belongs into a space, and a loss into its measure."""
+    if isinstance(value, tuple):
+        for loss in value:
+            _check_place(where, loss, measure, counts)
+        if not measure:
+            raise Refused("losses are not measured in a space", where)
+    elif isinstance(value, Loss):
+        if value.measure != measure:
+            raise Refused(f"is a loss of {value.measure}, not of {measure or 'a space'}", where)
+    elif measure:
+        raise Refused(f"is a distance, not a loss of {measure}", where)
+    elif counts and value != INFINITY and Fraction(value).denominator != 1:
+        raise Refused("is not whole, although the metric counts", where)
+
+
+def _check_bound(node: Node, derived: Derived) -> list[tuple[str, str]]:
+    """The bound must be that of an exact theorem and at least that of any other; say where it is much more."""
+    written = node.bound
+    if (written.measure if isinstance(written, Loss) else "") != derived.measure:
+        raise Refused(f"{node.theorem} gives {derived.measure or 'a distance'}", "bound")
+    looser = []
+    for where, amount, interval in _pairs(written, derived):
+        if amount < interval.high:
+            raise Refused(f"{show(amount)} is too small: {node.theorem} gives {show(interval.high)}", where)
+        if node.numbers == EXACT and not _is_exact(amount, interval):
+            raise Refused(f"{show(amount)} is not exact: {node.theorem} gives {show(interval.high)}", where)
+        if not _is_rounding(amount, interval):
+            by = INFINITY if isinstance(amount, float) else amount - Fraction(interval.high)
+            looser.append((where, show(by)))
+    return looser
+
+
+def _is_exact(amount: Number, interval: Interval) -> bool:
+    """Whether the amount is what was derived; the library rounds what has a denominator of more than 512 bits."""
+    low = interval.low
+    if interval.is_point and (isinstance(low, float) or low.denominator.bit_length() <= 512):
+        return amount == low
+    return _is_rounding(amount, interval)
+
+
+def _is_rounding(amount: Number, interval: Interval) -> bool:
+    """Whether the amount is above by no more than a rounding in the last of many digits."""
+    return isinstance(interval.high, float) or amount <= interval.high * (1 + Fraction(1, 2**60))
+
+
+def _pairs(written: Number | Loss, derived: Derived) -> list[tuple[str, Number, Interval]]:
+    """Each number that is written, with the interval of what it must not be below."""
+    found = dict(derived.amounts)
+    if not isinstance(written, Loss):
+        return [("bound", written, found[""])]
+    if written.measure == "profile":
+        # At each epsilon, what was derived for it or a lower one; nothing, which is 1, where there is none.
+        one = Interval(Fraction(1), Fraction(1))
+        return [
+            (f"bound.epsilons.{show(epsilon)}", delta, _least([i for e, i in found.items() if e <= epsilon], one))
+            for epsilon, delta in written.amounts
+        ]
+    if written.measure == "renyi":
+        none = Interval(INFINITY, INFINITY)
+        return [
+            (f"bound.orders.{show(order)}", bound, _least([i for o, i in found.items() if o >= order], none))
+            for order, bound in written.amounts
+        ]
+    return [(f"bound.{name}", amount, found[name]) for name, amount in written.amounts]
+
+
+def _least(intervals: list[Interval], otherwise: Interval) -> Interval:
+    return min(intervals, key=lambda interval: interval.high, default=otherwise)
+
+
+def _check_claim(claim: Any, top: Node) -> str:
+    """See that the claim is what the tree proves, and write it as a sentence."""
+    try:
+        return _checked_claim(claim, top)
+    except Refused as problem:
+        raise Refused(str(problem), joined("claim", problem.where)) from None
+
+
+def _checked_claim(claim: Any, top: Node) -> str:
+    private = isinstance(top.bound, Loss)
+    result = ("measure", "loss") if private else ("output", "distance")
+    require_fields(claim, ("text", "neighborhood", *result, "assumes"))
+    neighborhood = claim["neighborhood"]
+    at("neighborhood", lambda record: require_fields(record, ("domain", "metric", "d_in")), neighborhood)
+    place = at("neighborhood", read_place, {name: neighborhood[name] for name in ("domain", "metric")})
+    d_in = at("neighborhood.d_in", read_number, neighborhood["d_in"])
+    start = start_of(top)
+    if start is not None:
+        for name in ("domain", "metric"):
+            if getattr(place, name) != getattr(start[0], name):
+                raise Refused(f"is not that of the derivation, {getattr(start[0], name)}", f"neighborhood.{name}")
+        if d_in != start[1]:
+            raise Refused("is not the distance of the derivation", "neighborhood.d_in")
+    if at("assumes", read_texts, claim["assumes"]) != top.assumptions:
+        raise Refused("are not the assumptions of the derivation", "assumes")
+    near = f"at most {show(d_in)} apart in {place.metric}"
+    if isinstance(top.bound, Loss):
+        if at("loss", read_loss, claim["loss"]) != top.bound:
+            raise Refused("is not the bound of the derivation", "loss")
+        if claim["measure"] != top.bound.measure:
+            raise Refused(f"is not that of the loss, {top.bound.measure}", "measure")
+        statement = f"On data {near}, releases are close in {top.bound.measure}: {top.bound}."
+    else:
+        if at("output", read_place, claim["output"]) != top.output:
+            raise Refused("is not that of the derivation", "output")
+        if at("distance", read_number, claim["distance"]) != top.bound:
+            raise Refused("is not the bound of the derivation", "distance")
+        statement = f"Data {near} have images at most {show(top.bound)} apart in {top.output.metric}."
+    if claim["text"] != statement:
+        raise Refused(f"is not what was proved: {statement}", "text")
+    return statement
+
+
+def _claims(top: Node) -> tuple[Claim, ...]:
+    """What was taken on trust: every assumption, and every bound that was not derived."""
+    found = []
+    for node in top.nodes():
+        found += [Claim(joined(node.path, f"assumes[{n}]"), text) for n, text in enumerate(node.assumes)]
+        if node.kind == "claim":
+            found.append(Claim(node.path, f"the bound of {node.subject} is taken from the certificate"))
+    return tuple(found)

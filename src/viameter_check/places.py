@@ -1,0 +1,165 @@
+"""Domains and metrics, read from the text that certificates give them: just enough to tell where a theorem applies."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+ADDING = ("SymmetricDistance()", "InsertDeleteDistance()")
+REPLACING = ("ChangeOneDistance()", "HammingDistance()")
+ROWS = (*ADDING, *REPLACING)
+"""Metrics that count rows."""
+NORMS = ("L1Distance()", "L2Distance()", "LInfDistance()")
+NUMBER = "AbsoluteDistance()"
+DISCRETE = "DiscreteDistance()"
+MEASURES = ("pure", "approx", "zcdp", "approx-zcdp", "gdp", "bounded-range", "renyi", "profile")
+
+_USERS = re.compile(r"(SymmetricIdDistance|ChangeOneIdDistance)\(id=('[^'\\]*'|\"[^\"\\]*\"|'([^'\\]|\\.)*')\)")
+_WHOLE, _FLOAT = r"-?[0-9]{1,20}", r"-?[0-9]{1,20}\.[0-9]{1,20}(?:e[+-][0-9]{1,3})?|-?[0-9]{1,20}e[+-][0-9]{1,3}"
+_SCALAR = re.compile(
+    rf"(?P<kind>int|float|str)(?:, bounds=\((?P<lower>{_WHOLE}|{_FLOAT}), (?P<upper>{_WHOLE}|{_FLOAT})\))?"
+    r"(?P<nan>, nan=True)?"
+)
+_SIZE = re.compile(r"(?P<rest>.*[^,]), size=(?P<size>[0-9]{1,20})", re.DOTALL)
+_LONGEST_LIST = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What is known of a domain: `shape` is scalars, vectors, tables, other (of the library) or unknown."""
+
+    shape: str
+    kind: str = ""
+    """int, float, str or categories, for scalars and vectors."""
+    bounds: tuple[Fraction, Fraction] | None = None
+    nan: bool = False
+    size: int | None = None
+    """The public number of rows or coordinates, if there is one."""
+    answers: int = 0
+    """How many categories there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a number is measured: in a domain with a metric, or in a measure."""
+
+    domain: str = ""
+    metric: str = ""
+    measure: str = ""
+
+    @property
+    def is_space(self) -> bool:
+        """Whether it is a space and not a measure."""
+        return not self.measure
+
+    @property
+    def counts(self) -> bool:
+        """Whether distances are whole numbers."""
+        return self.metric in (*ROWS, DISCRETE) or self.counts_users
+
+    @property
+    def counts_users(self) -> bool:
+        """Whether distances are numbers of users."""
+        return _USERS.fullmatch(self.metric) is not None
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a step replaces rows, so that both datasets have one size."""
+        return self.metric in REPLACING or (self.counts_users and self.metric.startswith("ChangeOne"))
+
+    @property
+    def is_of_the_library(self) -> bool:
+        """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
+        if self.measure:
+            return self.measure in MEASURES
+        known = self.metric in (*ROWS, *NORMS, NUMBER, DISCRETE) or self.counts_users
+        return known and self.data.shape != "unknown"
+
+    @property
+    def is_fitting(self) -> bool:
+        """Whether the metric measures the domain; of a metric that is not of the library nobody knows."""
+        data = self.data
+        users = _USERS.fullmatch(self.metric)
+        if users is not None:
+            return data.shape == "tables" and f"{users[2]}: " in self.domain
+        if self.metric in ROWS:
+            return data.shape in ("vectors", "tables")
+        if self.metric in (*NORMS, NUMBER):
+            shape = "scalars" if self.metric == NUMBER else "vectors"
+            return data.shape == shape and data.kind in ("int", "float") and not data.nan
+        return True
+
+    @property
+    def data(self) -> Domain:
+        """What is known of the domain."""
+        return read_domain(self.domain)
+
+    @property
+    def steps_per_change(self) -> int | None:
+        """How many steps replace one row, where the number of rows is public; None where it is not."""
+        if self.replaces:
+            return 1
+        return None if self.data.size is None else 2
+
+    def __str__(self) -> str:
+        return self.measure or f"{self.metric} on {self.domain}"
+
+
+@lru_cache(maxsize=256)
+def read_domain(text: str) -> Domain:
+    """What the text of a domain says."""
+    shape, _, inside = text.partition("(")
+    if not inside.endswith(")"):
+        return Domain("unknown")
+    inside = inside[:-1]
+    if shape in ("finite", "graphs", "streams"):
+        return Domain("other")
+    if shape == "categories":
+        return _scalar("scalars", text, None)
+    if shape == "scalars":
+        return _scalar(shape, inside, None)
+    if shape not in ("vectors", "tables"):
+        return Domain("unknown")
+    # The size comes last: what stands before it ends with the element, or with the brace of the columns.
+    sized = _SIZE.fullmatch(inside)
+    rest, size = (sized["rest"], int(sized["size"])) if sized else (inside, None)
+    if shape == "tables":
+        return Domain(shape, size=size) if rest.startswith("{") and rest.endswith("}") else Domain("unknown")
+    return _scalar(shape, rest, size)
+
+
+def _scalar(shape: str, text: str, size: int | None) -> Domain:
+    if text.startswith("categories(["):
+        answers = _length(text.removeprefix("categories(").removesuffix(")"))
+        return Domain(shape, "categories", size=size, answers=answers) if answers else Domain("unknown")
+    match = _SCALAR.fullmatch(text)
+    if match is None:
+        return Domain("unknown")
+    bounds = None
+    if match["lower"] is not None:
+        # The text of a float is read as the float that it is the text of, and then exactly.
+        read: Any = int if match["kind"] == "int" else float
+        try:
+            bounds = (Fraction(read(match["lower"])), Fraction(read(match["upper"])))
+        except (ValueError, OverflowError):
+            return Domain("unknown")
+        if match["kind"] == "str" or bounds[0] > bounds[1]:
+            return Domain("unknown")
+    return Domain(shape, match["kind"], bounds, nan=match["nan"] is not None, size=size)
+
+
+def _length(text: str) -> int:
+    """How many different values a list of categories has; 0 if it is none."""
+    if len(text) > _LONGEST_LIST:
+        return 0
+    try:
+        values = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return 0
+    if not isinstance(values, list) or not all(type(value) in (str, int) for value in values):
+        return 0
+    return len(set(values)) if len({type(value) for value in values}) == 1 else 0

@@ -1,0 +1,168 @@
+"""Rows added up: counts, sums, means, histograms, and scores of quantiles."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+
+from viameter_check.amounts import INFINITY, Number, times
+from viameter_check.document import Node
+from viameter_check.intervals import point, root
+from viameter_check.places import NUMBER, ROWS
+from viameter_check.rules.table import (
+    OUTWARD,
+    Derived,
+    distance,
+    finite,
+    flag,
+    floor,
+    given_distance,
+    needs,
+    rule,
+    whole,
+    whole_or_none,
+    word,
+)
+
+NORMS = {"L1": "L1Distance()", "L2": "L2Distance()", "Linf": "LInfDistance()"}
+LARGEST_FLOAT = Fraction(sys.float_info.max)
+
+
+@rule("count-of-rows", size_is_public=flag)
+def count_of_rows(node: Node, *, size_is_public: bool) -> Derived:
+    """A count moves by one a row, and not at all where the number of rows is public."""
+    given = _given_rows(node)
+    public = node.input.steps_per_change is not None
+    needs(size_is_public is public, "is not what the domain and the metric say", "parameters.size_is_public")
+    needs(node.input.data.shape in ("vectors", "tables"), "counts rows", "input.domain")
+    _to_number(node, "int")
+    # At an infinite distance not even the sizes are equal.
+    return distance(given if not public or given == INFINITY else 0)
+
+
+@rule("sum-of-added-rows", lower=finite, upper=finite)
+def sum_of_added_rows(node: Node, *, lower: Fraction, upper: Fraction) -> Derived:
+    """A sum moves by at most the largest row."""
+    given = _given_rows(node)
+    _bounded(node, lower, upper, ("int",))
+    needs(not node.input.replaces, "is stated for metrics that count rows added or removed", "input.metric")
+    _to_number(node, "int")
+    return distance(times(max(abs(lower), abs(upper)), given))
+
+
+@rule("sum-of-replaced-rows", lower=finite, upper=finite, steps_per_change=whole)
+def sum_of_replaced_rows(node: Node, *, lower: Fraction, upper: Fraction, steps_per_change: int) -> Derived:
+    """A sum moves by at most the width of the bounds."""
+    given = _given_rows(node)
+    _bounded(node, lower, upper, ("int",))
+    _to_number(node, "int")
+    return distance(_replaced(node, given, steps_per_change, upper - lower))
+
+
+@rule("sum-of-floats", numbers=OUTWARD, lower=finite, upper=finite, size=whole, steps_per_change=whole)
+def sum_of_floats(node: Node, *, lower: Fraction, upper: Fraction, size: int, steps_per_change: int) -> Derived:
+    """As for integers, and two roundings of at most half an ulp of the largest sum."""
+    given = _given_rows(node)
+    _bounded(node, lower, upper, ("float",))
+    needs(node.input.data.size == size, "is not the size of the domain", "parameters.size")
+    largest = size * max(abs(lower), abs(upper))
+    needs(largest <= LARGEST_FLOAT, "sums may be beyond the largest float", "parameters")
+    _to_number(node, "float")
+    return distance(_rounded_twice(_replaced(node, given, steps_per_change, upper - lower), largest))
+
+
+@rule("mean-of-replaced-rows", numbers=OUTWARD, lower=finite, upper=finite, size=whole, steps_per_change=whole)
+def mean_of_replaced_rows(node: Node, *, lower: Fraction, upper: Fraction, size: int, steps_per_change: int) -> Derived:
+    """The width over the size, and two roundings of at most half an ulp of the largest row."""
+    given = _given_rows(node)
+    _bounded(node, lower, upper, ("int", "float"))
+    needs(node.input.data.size == size, "is not the size of the domain", "parameters.size")
+    needs(size > 0, "there are no rows to take the mean of", "parameters.size")
+    _to_number(node, "float")
+    moved = _replaced(node, given, steps_per_change, (upper - lower) / size)
+    return distance(_rounded_twice(moved, max(abs(lower), abs(upper))))
+
+
+@rule("histogram-of-added-rows")
+def histogram_of_added_rows(node: Node) -> Derived:
+    """One bin moves by one, in every norm."""
+    given = _given_rows(node)
+    needs(node.input.steps_per_change is None, "the number of rows is public, or rows are replaced", "input")
+    needs(node.output.metric in NORMS.values(), "a histogram is measured by a norm", "output.metric")
+    _counts_of_bins(node)
+    return distance(given)
+
+
+@rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole)
+def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int) -> Derived:
+    """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf."""
+    given = _given_rows(node)
+    needs(node.output.metric == NORMS.get(norm), "is not the norm of the output", "parameters.norm")
+    _counts_of_bins(node)
+    rows = _replaced(node, given, steps_per_change, Fraction(1))
+    if rows in (0, INFINITY):
+        return distance(rows)
+    factor = {"L1": point(2), "L2": root(Fraction(2)), "Linf": point(1)}[norm]
+    return distance(factor * point(rows))
+
+
+@rule("quantile-scores", numerator=whole, denominator=whole, steps_per_change=whole_or_none)
+def quantile_scores(node: Node, *, numerator: int, denominator: int, steps_per_change: int | None) -> Derived:
+    """A row moves every score by at most max(p, q - p), and by at most q where it is replaced."""
+    given = _given_rows(node)
+    needs(0 <= numerator <= denominator != 0, "is not a quantile", "parameters")
+    needs(node.input.data.kind == "int" and node.input.data.shape == "vectors", "takes integers", "input.domain")
+    needs(node.output.metric == "LInfDistance()", "scores are measured by the largest", "output.metric")
+    needs(node.output.data.shape == "vectors" and node.output.data.kind == "int", "gives integers", "output.domain")
+    if steps_per_change is None:
+        needs(node.input.steps_per_change is None, "is not what the space says", "parameters.steps_per_change")
+        return distance(times(Fraction(max(numerator, denominator - numerator)), given))
+    return distance(_replaced(node, given, steps_per_change, Fraction(denominator)))
+
+
+def _given_rows(node: Node) -> Number:
+    given = given_distance(node)
+    needs(
+        node.input.metric in ROWS, f"is stated for metrics that count rows, not for {node.input.metric}", "input.metric"
+    )
+    return given
+
+
+def _bounded(node: Node, lower: Fraction, upper: Fraction, kinds: tuple[str, ...]) -> None:
+    data = node.input.data
+    needs(data.shape == "vectors" and data.kind in kinds, f"takes vectors of {' or '.join(kinds)}", "input.domain")
+    needs(not data.nan, "NaN has no place in it", "input.domain")
+    needs(data.bounds == (lower, upper), "are not the bounds of the domain", "parameters")
+
+
+def _to_number(node: Node, kind: str) -> None:
+    needs(node.output.metric == NUMBER, "gives a number, measured by AbsoluteDistance()", "output.metric")
+    data = node.output.data
+    needs((data.shape, data.kind, data.nan) == ("scalars", kind, False), f"gives a number: {kind}", "output.domain")
+
+
+def _counts_of_bins(node: Node) -> None:
+    needs(node.input.data.shape == "vectors", "takes vectors", "input.domain")
+    needs((node.output.data.shape, node.output.data.kind) == ("vectors", "int"), "gives integers", "output.domain")
+
+
+def _replaced(node: Node, given: Number, steps: int, width: Fraction) -> Number:
+    """How many rows may have been replaced, times the width of each."""
+    needs(node.input.steps_per_change == steps, "is not what the space says", "parameters.steps_per_change")
+    if isinstance(given, float):
+        return INFINITY  # not even the sizes are equal then
+    return width * floor(given / steps)
+
+
+def _rounded_twice(moved: Number, largest: Fraction) -> Number:
+    """Two roundings to a nearest float add one ulp of the largest; to no move they add nothing."""
+    return moved if moved in (0, INFINITY) else moved + _ulp(largest)
+
+
+def _ulp(magnitude: Fraction) -> Fraction:
+    """The ulp of the least float that is at least the magnitude, which is at most the largest float."""
+    above = float(magnitude)
+    if Fraction(above) < magnitude:
+        above = math.nextafter(above, math.inf)
+    return Fraction(math.ulp(above))
