@@ -148,3 +148,16 @@ def test_a_bad_order_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
             with monkeypatch.context() as patch:
                 patch.setattr(concentrated, "_best_for_epsilon", lambda *_, b=best * factor: b)
                 assert at_most(zcdp_delta(rho, epsilon), concentrated.delta_of_zcdp(rho, epsilon))
+
+
+def test_the_logarithm_of_delta_is_rounded_outward(few_bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Orders and rhos that are powers of two leave little else to round.
+    import gmpy2
+
+    for chance in chances(400, 57):
+        delta, b = Fraction(chance.random()) ** 4 / 100, 2.0 ** chance.randint(-2, 1)
+        rho = Fraction(1, 2 ** chance.randint(1, 20))
+        monkeypatch.setattr(concentrated, "_best_for_delta", lambda *_, b=b: gmpy2.mpfr(b))
+        a = 1 + mp.mpf(b)
+        truth = number(rho) * a + mp.log(1 / (a * number(delta))) / (a - 1) + mp.log(1 - 1 / a)
+        assert at_most(truth, concentrated.epsilon_of_zcdp(rho, delta))

@@ -1,6 +1,7 @@
 """The command `viameter`.
 
 - `check`: whether a certificate holds.
+- `compose`: what losses come to together.
 - `demo`: a short tour on bundled data.
 - `theorems`: what the numbers rest on.
 """

@@ -6,6 +6,8 @@ import click
 
 from viameter import __version__
 
+MEASURES = ["pure", "approx", "zcdp", "approx-zcdp", "gdp", "bounded-range", "renyi"]
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="viameter")
@@ -51,3 +53,26 @@ def check(file: str, as_json: bool) -> None:
         raise click.UsageError(str(problem)) from None
     click.echo(report)
     raise SystemExit(0 if holds else 1)
+
+
+@main.command()
+@click.argument("file")
+@click.option("--into", type=click.Choice(MEASURES), help="The measure to compose in; else the first that all fit.")
+@click.option(
+    "--adaptivity",
+    type=click.Choice(["non-adaptive", "adaptive", "fully-adaptive"]),
+    default="non-adaptive",
+    show_default=True,
+    help="How the mechanisms are chosen.",
+)
+@click.option("--delta", help="Show the total as an epsilon at this delta.")
+@click.option("--json", "as_json", is_flag=True, help="Print the total as JSON.")
+def compose(file: str, into: str | None, adaptivity: str, delta: str | None, as_json: bool) -> None:
+    """Compose the losses in FILE: a JSON list, as in [{"measure": "pure", "epsilon": "1/10", "times": 10}]."""
+    from viameter.cli.compose import compose_file
+    from viameter.errors import ViameterError
+
+    try:
+        click.echo(compose_file(file, into=into, adaptivity=adaptivity, delta=delta, as_json=as_json))
+    except ViameterError as problem:
+        raise click.UsageError(str(problem)) from None

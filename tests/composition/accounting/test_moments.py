@@ -1,0 +1,192 @@
+"""Moments, sums and heterogeneous composition."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.composition.accounting.oracles import kov_delta, least_epsilon, mp, mpmath, product_law, profile
+
+import viameter as vm
+from viameter.composition.accounting import heterogeneous_epsilon, optimal_epsilon
+from viameter.composition.accounting.distribution import LossDistribution
+from viameter.composition.accounting.moments import Moments, moments_delta, moments_epsilon
+from viameter.composition.accounting.pairs import pure_pair, response_pair
+from viameter.composition.accounting.sums import Sums, sums_epsilon
+from viameter.errors import NumberError
+
+# --- moments-to-epsilon -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta", "reference"),
+    [("1/32", "1e-3", "0.688002455487808"), ("0.2", "1e-6", "3.1310556807643472"), ("0.5", "1e-7", "5.67085883546877")],
+)
+def test_moments_to_epsilon_ensures_the_reference_values_of_zcdp(rho: str, delta: str, reference: str) -> None:
+    found = moments_epsilon(Fraction(delta), moments=Moments(rho=Fraction(rho)))
+    assert Fraction(reference) - Fraction(1, 10**14) <= found <= Fraction(reference) * (1 + Fraction(1, 10**12))
+
+
+def test_moments_to_epsilon_ensures_a_bound_on_every_law_by_every_order() -> None:
+    source = random.Random(8)
+    for _ in range(60):
+        losses = np.unique(np.array([source.uniform(-3, 4) for _ in range(source.randint(1, 12))]))
+        weights = np.array([source.random() for _ in losses])
+        law = LossDistribution(losses, weights / weights.sum() * 0.999, 2.0**-20)
+        for order in (Fraction(101, 100), Fraction(3, 2), Fraction(3), Fraction(20), Fraction(1, 3) + 1):
+            z = order - 1
+            moments = Moments()
+            moments.product.add(law, 1)
+            moment = mp(Fraction(*map(int, moments.at(z).as_integer_ratio())))
+            true = mpmath.log(
+                mpmath.fsum(
+                    mp(float(w)) * mpmath.exp(mp(z) * mp(float(x))) for x, w in zip(losses, law.weights, strict=True)
+                )
+            )
+            assert true <= moment <= true + mp(10) ** -12
+        for delta in (Fraction(1, 10), Fraction(1, 10**5)):
+            found = moments_epsilon(delta, moments=moments)
+            assert profile(losses.tolist(), law.weights.tolist(), Fraction(found), law.infinity) <= mp(delta)
+            at = moments_delta(Fraction(found), moments=moments)
+            assert at <= delta * (1 + Fraction(1, 10**9))
+            assert profile(losses.tolist(), law.weights.tolist(), Fraction(found), law.infinity) <= mp(at)
+
+
+def test_moments_to_epsilon_ensures_the_formula_for_renyi_curves() -> None:
+    moments = Moments()
+    moments.claim(vm.renyi({2: "0.1", 10: "0.5"}), 3)
+    d = mpmath.mpf(10) ** -6
+    by_order = {
+        a: 3 * mp(r) + mpmath.log(1 - 1 / mp(a)) - mpmath.log(mp(a) * d) / (mp(a) - 1)
+        for a, r in ((2, Fraction(1, 10)), (10, Fraction(1, 2)))
+    }
+    found = mp(moments_epsilon(Fraction(1, 10**6), moments=moments))
+    true = min(by_order.values())
+    assert true <= found <= true * (1 + mp(10) ** -30)
+    # A bound of infinite order is one of every order.
+    pure_curve = Moments()
+    pure_curve.claim(vm.renyi({math.inf: 1}), 1)
+    assert moments_epsilon(Fraction(1, 10**6), moments=pure_curve) < math.inf
+
+
+def test_moments_to_epsilon_ensures_an_answer_at_the_ends() -> None:
+    assert moments_epsilon(Fraction(0), moments=Moments(rho=Fraction(1))) == math.inf
+    leak = Moments()
+    leak.product.add(pure_pair(Fraction(1), delta=Fraction(1, 100)), 2)
+    assert moments_epsilon(Fraction(1, 100), moments=leak) == math.inf
+    assert moments_epsilon(Fraction(1, 20), moments=leak) < math.inf
+    assert moments_epsilon(Fraction(9, 10), moments=Moments(rho=Fraction(1, 10**6))) == 0
+    assert moments_epsilon(Fraction(1, 10**300), moments=Moments(rho=Fraction(1))) > 20
+    assert moments_delta(Fraction(10**6), moments=Moments(rho=Fraction(1))) < Fraction(1, 10**300)
+
+
+def test_moments_to_epsilon_requires_a_bound_at_the_order_that_is_used() -> None:
+    # Between orders only the next higher one is known; above the highest, nothing.
+    moments = Moments()
+    moments.claim(vm.renyi({2: "0.1", 4: "0.3"}), 1)
+    moments.claim(vm.renyi({3: "0.2"}), 1)
+    assert moments.at(Fraction(3)) is None
+    assert float(moments.at(Fraction(2))) == pytest.approx(2 * (0.3 + 0.2))
+    assert float(moments.at(Fraction(1))) == pytest.approx(1 * (0.1 + 0.2))
+    bounds = {moments_epsilon(Fraction(1, 100), moments=moments)}
+    assert all(0 < bound < math.inf for bound in bounds)
+
+
+def test_moments_to_epsilon_requires_bounds_in_both_directions() -> None:
+    # The moments of one direction say nothing about the other: ln M(1) of (P, Q) and of (Q, P) differ.
+    law = response_pair(2, probability=Fraction(3, 4))
+    left, right = {0: mp(1), 1: mp(0)}, {0: mp(Fraction(1, 2)), 1: mp(Fraction(1, 2))}
+    forward = sum(left[n] ** 2 / right[n] for n in left)
+    assert forward == 2
+    assert law.is_pair or len(law.losses) == 2
+
+
+# --- sums-of-epsilon-and-delta ----------------------------------------------------------------------------------------
+
+
+def test_sums_of_epsilon_and_delta_ensures_exact_sums() -> None:
+    sums = Sums()
+    sums.add(Fraction(1, 10), Fraction(1, 10**9), 10)
+    sums.add(Fraction(1, 3), Fraction(0), 3)
+    assert sums_epsilon(Fraction(1, 10**8), sums=sums) == 2
+    assert sums_epsilon(Fraction(1, 10**9), sums=sums) == math.inf
+    sums.add(Fraction(0), Fraction(1), 1)
+    assert (sums.delta, sums_epsilon(Fraction(1), sums=sums)) == (1, 2)
+    # Never below the optimum, and at delta 0 equal to it.
+    sums = Sums()
+    sums.add(Fraction(1, 20), Fraction(0), 20)
+    assert sums_epsilon(Fraction(0), sums=sums) == optimal_epsilon(0, each="0.05", count=20)
+
+
+def test_sums_of_epsilon_and_delta_requires_a_pair_for_every_mechanism() -> None:
+    sums = Sums()
+    sums.add(Fraction(1), Fraction(0), 5)
+    sums.add(math.inf, Fraction(0), 1)
+    assert sums_epsilon(Fraction(1, 2), sums=sums) == math.inf
+    sums = Sums()
+    sums.add(math.inf, Fraction(0), 0)
+    assert sums_epsilon(Fraction(1, 2), sums=sums) == 0
+
+
+# --- heterogeneous-optimum-epsilon ------------------------------------------------------------------------------------
+
+
+def murtagh_vadhan(pairs: list[tuple[Fraction, Fraction]], epsilon: Any) -> Any:
+    """Delta by the sum over all sets."""
+    total, d = mp(0), mp(1)
+    laws = []
+    for e, delta in pairs:
+        d *= 1 - mp(delta)
+        laws.append({mp(e): 1 / (1 + mpmath.exp(-mp(e))), -mp(e): 1 / (1 + mpmath.exp(mp(e)))})
+    for losses, p in product_law(laws).items():
+        total += p * max(mp(0), -mpmath.expm1(mp(epsilon) - mpmath.fsum(losses)))
+    return 1 - d * (1 - total)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_heterogeneous_optimum_epsilon_ensures_the_optimum_by_enumeration(size: int) -> None:
+    source = random.Random(size)
+    for delta in (Fraction(1, 1000), Fraction(1, 20), Fraction(1, 10**6)):
+        pairs = [(Fraction(source.randint(1, 100), 100), Fraction(source.randint(0, 9), 10**8)) for _ in range(size)]
+        found = heterogeneous_epsilon(delta, each=pairs)
+        true = least_epsilon(lambda e, p=pairs: murtagh_vadhan(p, e), delta, sum(e for e, _ in pairs))
+        assert true <= mp(Fraction(found)) <= true * (1 + mp(10) ** -9) + mp(10) ** -9
+
+
+def test_heterogeneous_optimum_epsilon_ensures_the_homogeneous_one_for_equal_mechanisms() -> None:
+    for count in (3, 40, 500):
+        exact = optimal_epsilon("1e-6", each="0.1", count=count, each_delta="1e-10")
+        found = heterogeneous_epsilon("1e-6", each=[("0.1", "1e-10")] * count)
+        assert exact * (1 - Fraction(1, 10**15)) <= found <= exact * (1 + Fraction(1, 10**4))
+
+
+def test_heterogeneous_optimum_epsilon_ensures_an_upper_bound_for_many_that_is_tight() -> None:
+    # Two kinds of a hundred: the truth is a double sum of binomials.
+    pairs = [(Fraction(1, 10), Fraction(0))] * 100 + [(Fraction(3, 20), Fraction(0))] * 100
+    found = Fraction(heterogeneous_epsilon("1e-6", each=pairs))
+    losses, weights = [], []
+    for kind in (Fraction(1, 10), Fraction(3, 20)):
+        p = 1 / (1 + mpmath.exp(-mp(kind)))
+        losses.append([(2 * n - 100) * kind for n in range(101)])
+        weights.append([mpmath.binomial(100, n) * p**n * (1 - p) ** (100 - n) for n in range(101)])
+    law: dict[Fraction, Any] = {}
+    for a, p in zip(losses[0], weights[0], strict=True):
+        for b, q in zip(losses[1], weights[1], strict=True):
+            law[a + b] = law.get(a + b, mp(0)) + p * q
+    assert profile(law.keys(), law.values(), found) <= mp("1e-6")
+    assert profile(law.keys(), law.values(), found * (1 - Fraction(1, 10**4))) > mp("1e-6")
+
+
+def test_heterogeneous_optimum_epsilon_requires_pairs_of_numbers_in_their_range() -> None:
+    with pytest.raises(NumberError):
+        heterogeneous_epsilon("1e-6", each=[(-1, 0)])
+    with pytest.raises(NumberError):
+        heterogeneous_epsilon("1e-6", each=[(1, 2)])
+    assert heterogeneous_epsilon("1e-9", each=[(1, "1e-8")]) == math.inf
+    assert heterogeneous_epsilon("1e-9", each=[]) == 0
+    assert heterogeneous_epsilon(0, each=[(1, 0), ("1/2", 0)]) == Fraction(3, 2)
+    assert kov_delta(1, 1, 1) == 0
