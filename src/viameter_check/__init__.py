@@ -8,8 +8,9 @@ It needs Python's standard library and nothing else, and is meant to be read in 
 - `places`: domains and metrics, read from their text.
 - `losses`: losses, and when one is at most another.
 - `intervals`: exp, log, square root and tanh with proven error bounds, on integers.
+- `normal`: the delta of two Gaussians, from above.
 - `amounts`: exact numbers, read from text and written for people.
-- `report`: what was found.
+- `report`: what was found. `command`: `python -m viameter_check FILE`.
 """
 
 from viameter_check.checker import check

@@ -137,7 +137,11 @@ def _is_exact(amount: Number, interval: Interval) -> bool:
 
 def _is_rounding(amount: Number, interval: Interval) -> bool:
     """Whether the amount is above by no more than a rounding in the last of many digits."""
-    return isinstance(interval.high, float) or amount <= interval.high * (1 + Fraction(1, 2**60))
+    return isinstance(interval.high, float) or amount <= max(interval.high * (1 + Fraction(1, 2**60)), _NOTHING)
+
+
+_NOTHING = Fraction(1, 2**16384)
+"""The least probability that the library computes; what is below is rounded up to it."""
 
 
 def _pairs(written: Number | Loss, derived: Derived) -> list[tuple[str, Number, Interval]]:

@@ -20,11 +20,18 @@ _MOST_BITS = 6000
 """More bits than this are not computed with: it would take long, and nobody releases anything at such a delta."""
 
 
+_FAR = 150
+
+
 def gaussian_delta_up(mu_squared: Fraction, epsilon: Fraction) -> Fraction:
     """At least Q(e/mu - mu/2) - exp(e) Q(e/mu + mu/2), Q being the upper tail of a standard normal; for mu > 0."""
     # It rises with mu, which is rounded up.
     mu = Fraction(root(mu_squared).high)
     far = epsilon / mu + mu / 2
+    if epsilon / mu - mu / 2 > _FAR:
+        # The tail beyond x is at most half of exp(-x^2/2), which is next to nothing here.
+        x = epsilon / mu - mu / 2
+        return Fraction(exp(-x * x / 2).high) / 2
     # Both terms are about exp(-far^2/2 + e), and cancel to about mu times that.
     lost = far * far + 2 * epsilon + 4 * max(0, mu.denominator.bit_length() - mu.numerator.bit_length())
     if lost > _MOST_BITS:

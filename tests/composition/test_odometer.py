@@ -129,7 +129,7 @@ def test_fully_adaptive_odometer_ensures_the_total_of_all_maps_for_any_distance(
     assert meter.loss(math.inf) == vm.pure(math.inf)
 
 
-def test_fully_adaptive_odometer_ensures_sums_of_approximate_zcdp_as_in_seed_000() -> None:
+def test_fully_adaptive_odometer_ensures_sums_of_approximate_zcdp() -> None:
     meter = SEQUENTIAL(DATA)
     for n in range(1, 6):
         meter(measurement(vm.approx_zcdp(Fraction(1, n), Fraction(1, 100 * n))))
@@ -367,7 +367,7 @@ def test_sums_stay_right_when_more_distances_are_asked_about_than_are_kept() -> 
     meter = PURE(DATA)
     for turn in range(1, 4):
         meter(tenth())
-        for d_in in range(3 * TRACKED):
+        for d_in in (*range(3 * TRACKED), *reversed(range(3 * TRACKED)), *range(1, 3 * TRACKED, 5)):
             assert meter.loss(d_in) == vm.pure(Fraction(turn * d_in, 10))
 
 
@@ -423,6 +423,17 @@ def test_measurements_that_were_thrown_away_do_not_lend_their_losses_to_new_ones
         loss: Any = meter.loss(1)
         assert loss.epsilon >= expected
     assert loss.epsilon < expected * (1 + Fraction(1, 2**200))
+
+
+def test_measurements_that_were_only_previewed_do_not_lend_their_losses_to_new_ones() -> None:
+    """The same where nothing but what is remembered keeps them, and that is forgotten at different times."""
+    meter = PURE(DATA)
+    for turn in range(1024):
+        if turn == 512:
+            meter.loss(77)
+        assert meter.preview(measurement(vm.pure(0)), 1) == NewLoss(vm.pure(0))
+    for _ in range(600):
+        assert meter.preview(measurement(vm.pure(1)), 1) == NewLoss(vm.pure(1))
 
 
 # Previews
@@ -834,6 +845,17 @@ def test_an_odometer_that_converts_counts_the_converted_loss() -> None:
     assert Fraction("0.4621") < loss.rho < Fraction("0.4622")
     meter(measurement(vm.zcdp(1)))
     assert meter.loss(1) == vm.zcdp(loss.rho + 1)
+
+
+def test_measurements_that_were_converted_and_thrown_away_are_not_run_again_for_new_ones() -> None:
+    """What was converted is remembered by the identity of what was asked, which is kept for that reason."""
+    meter = vm.Odometer(ROWS, vm.ApproxDP, convert=True)(DATA)
+    for start in range(0, 300, 5):
+        numbers = range(start, start + 5)
+        for number, asked in [(n, measurement(vm.pure(n), function=Runs(n))) for n in numbers]:
+            assert meter(asked) == number
+        del asked
+    assert meter.loss(1) == vm.approx(sum(range(300)), 0)
 
 
 def test_a_leak_is_not_converted_away() -> None:

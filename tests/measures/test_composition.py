@@ -122,8 +122,8 @@ def test_rules_that_take_losses_to_a_loss_name_their_theorem_and_the_others_have
             assert rule.theorem is expected
 
 
-def test_the_approximate_measure_of_seed_000_is_sequential_for_every_adaptivity() -> None:
-    """The seed's `composability` returns Sequential whatever the adaptivity."""
+def test_the_approximate_measure_is_sequential_for_every_adaptivity() -> None:
+    """The source document's `composability` returns Sequential whatever the adaptivity."""
     assert {vm.ApproxZCDP.composability(adaptivity) for adaptivity in Adaptivity} == {SEQUENTIAL}
 
 

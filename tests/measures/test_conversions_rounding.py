@@ -61,7 +61,7 @@ def test_the_precision_is_what_it_is_meant_to_be() -> None:
 
 
 def test_bounds_from_pure_approximate_and_bounded_range_losses_are_rounded_outward(few_bits: int) -> None:
-    for chance in chances(300, 51):
+    for chance in chances(120, 51):
         amount, order = draw(chance, -1.5, 1), 1 + draw(chance, -1, 1.5)
         check(lambda eta: vm.bounded_range(eta).to(vm.ZCDP, by="bounded-range-to-zcdp-sharp").rho, sharp, amount)
         check(lambda e: vm.pure(e).to(vm.ZCDP).rho, lambda e: number(e) * mp.tanh(number(e) / 2), amount)
@@ -80,7 +80,7 @@ def test_bounds_from_a_huge_range_are_rounded_outward(few_bits: int) -> None:
 
 
 def test_bounds_from_concentrated_losses_are_rounded_outward(few_bits: int) -> None:
-    for chance in chances(120, 53):
+    for chance in chances(50, 53):
         rho, delta = draw(chance, -4, 1), Fraction(10) ** chance.randint(-30, -1) * Fraction(chance.uniform(1, 9.9))
         check(concentrated.epsilon_of_zcdp, zcdp_epsilon, rho, delta)
         epsilon = rho + draw(chance, -1, 0.7) * Fraction(float(rho) ** 0.5)
@@ -96,7 +96,7 @@ def test_bounds_from_renyi_losses_are_rounded_outward(few_bits: int) -> None:
         a = number(order)
         return mp.exp((a - 1) * (number(bound) - number(wanted))) * (1 - 1 / a) ** a / (a - 1)
 
-    for chance in chances(400, 54):
+    for chance in chances(150, 54):
         order, bound, delta = 1 + draw(chance, -1, 2), draw(chance, -1, 1), Fraction(chance.random()) ** 3
         check(renyi._epsilon, epsilon, order, bound, delta)
         wanted = bound + draw(chance, -2, 0.5)
@@ -106,7 +106,7 @@ def test_bounds_from_renyi_losses_are_rounded_outward(few_bits: int) -> None:
 
 @pytest.mark.parametrize("bits", [6, 10, 17, 40])
 def test_bounds_from_gaussian_losses_are_rounded_outward(bits: int) -> None:
-    for chance in chances(400, 55):
+    for chance in chances(120, 55):
         mu_squared, epsilon = draw(chance, -2, 1), draw(chance, -2, 0.7)
         truth = gaussian_delta(mp.sqrt(number(mu_squared)), epsilon)
         above, below = (exact(gaussian._delta(mu_squared, epsilon, bits, up=up)) for up in (True, False))
@@ -154,7 +154,7 @@ def test_the_logarithm_of_delta_is_rounded_outward(few_bits: int, monkeypatch: p
     # Orders and rhos that are powers of two leave little else to round.
     import gmpy2
 
-    for chance in chances(400, 57):
+    for chance in chances(200, 57):
         delta, b = Fraction(chance.random()) ** 4 / 100, 2.0 ** chance.randint(-2, 1)
         rho = Fraction(1, 2 ** chance.randint(1, 20))
         monkeypatch.setattr(concentrated, "_best_for_delta", lambda *_, b=b: gmpy2.mpfr(b))

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from viameter.cli import main
+from viameter.theorem import all_theorems
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,3 +33,17 @@ def test_the_changelog_names_the_version() -> None:
     from viameter import __version__
 
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("source-*.md")), ids=lambda page: page.stem)
+def test_every_test_that_a_source_page_names_exists(page: Path) -> None:
+    """The pages that map a source document to code and tests name what is there."""
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", text))
+    known = {name for source in sources for name in re.findall(r"def (test_\w+)\(", source)}
+    assert len(named) >= 6 and named <= known, named - known
+    files = set(re.findall(r"`(tests/[\w/]+\.py)`", text))
+    assert all((ROOT / file).exists() for file in files), files
+    slugs = set(re.findall(r"\]\(#([a-z0-9-]+)\)", text))
+    assert slugs and slugs <= {known.slug for known in all_theorems()}

@@ -128,7 +128,7 @@ def test_every_theorem_takes_a_distance_or_losses_first_and_its_parameters_by_na
     import inspect
 
     first, *others = inspect.signature(known.function).parameters.values()
-    assert first.name in ("d_in", "loss", "losses")
+    assert first.name in ("d_in", "loss", "losses", "squares")
     assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
 
 

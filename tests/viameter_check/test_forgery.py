@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.viameter_check.forging import at, changed, leaves, refused_at, rehashed, waiting
 from tests.viameter_check.zoo import COUNT, SCORES, WARDS, computations, own_parts
 
 import viameter as vm
 from viameter import loss_from_json
+from viameter.arith import read_written, write
 from viameter_check import RULES, check
 from viameter_check.intervals import Interval
 from viameter_check.rules.table import Derived
@@ -61,6 +62,7 @@ OTHERS = [
 LABELS = {"subject", "text", "viameter"}
 
 
+@settings(max_examples=300)
 @given(st.data())
 def test_any_change_of_one_value_is_refused_or_claims_no_less(data: st.DataObject) -> None:
     document = data.draw(st.sampled_from(ALL))
@@ -93,6 +95,7 @@ def assert_refused_or_no_less(document: dict[str, Any], forged: dict[str, Any]) 
         assert loss_from_json(before["loss"]) <= loss_from_json(after["loss"])
 
 
+@settings(max_examples=300)
 @given(st.data())
 def test_any_smaller_loss_that_is_written_everywhere_is_refused(data: st.DataObject) -> None:
     document = data.draw(st.sampled_from([found for found in ALL if "loss" in found["claim"]]))
@@ -104,10 +107,12 @@ def test_any_smaller_loss_that_is_written_everywhere_is_refused(data: st.DataObj
         return  # what is taken on trust may say anything
     old = document["claim"]["loss"][name]
     factor = data.draw(st.sampled_from([Fraction(1, 2), Fraction(2**100 - 1, 2**100), Fraction(0)]))
-    new = str(Fraction(old) * factor)
+    if Fraction(read_written(old)) <= Fraction(1, 2**16384):
+        return  # the library rounds up to this, far above what is derived
+    new = write(Fraction(read_written(old)) * factor)
     forged = copy.deepcopy(document)
     for path, value in leaves(document):
-        if path[-1] == name and value == old:
+        if path[-1] == name and value == old and "parameters" not in path:
             at(forged, path[:-1])[name] = new
     forged = rehashed(forged)
     report = check(forged)
@@ -122,6 +127,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=300)
 @given(st.data())
 def test_whatever_stands_in_a_place_there_is_a_report(data: st.DataObject) -> None:
     document = data.draw(st.sampled_from(ALL))

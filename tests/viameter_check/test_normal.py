@@ -37,6 +37,19 @@ def test_the_bound_is_above_the_truth_and_close(mu_squared: Fraction, epsilon: F
     assert truth * (1 - Fraction(1, 2**1000)) <= found <= truth * (1 + Fraction(1, 2**150))
 
 
+@pytest.mark.parametrize("mu_squared", [Fraction(1, 10**8), Fraction(1, 3 * 10**12)])
+def test_far_out_there_is_next_to_nothing(mu_squared: Fraction) -> None:
+    found = normal.gaussian_delta_up(mu_squared, Fraction(1, 50))
+    assert 0 < found < Fraction(1, 2**16384)
+
+
+def test_what_would_take_too_long_is_refused() -> None:
+    with pytest.raises(Refused, match="beyond what this checker computes"):
+        normal.gaussian_delta_up(Fraction(1, 10**8), Fraction(1, 100))
+    with pytest.raises(Refused, match="beyond what this checker computes"):
+        normal.gaussian_delta_up(Fraction(10**6), Fraction(1, 100))
+
+
 @pytest.mark.parametrize("bits", [64, 400, 3000])
 def test_pi_is_enclosed(bits: int) -> None:
     low, high = normal._pi(bits)
@@ -54,3 +67,8 @@ def test_the_half_is_enclosed(x: Fraction, bits: int) -> None:
     slack = Fraction(1, 2**1900)
     assert low <= truth + slack and truth - slack <= high
     assert high - low <= Fraction(1, 2 ** (bits - 8))
+
+
+def test_the_ends_that_make_delta_the_largest_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(normal, "_tail", lambda x, bits: (Fraction(1, 4), Fraction(1, 2)))
+    assert normal.gaussian_delta_up(Fraction(4), Fraction(0)) == Fraction(1, 4)

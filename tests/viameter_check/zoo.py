@@ -164,6 +164,10 @@ def conversions() -> Iterator[vm.Measurement]:
     yield keys.to(vm.ApproxDP, epsilon="1/10")
     for by in ("bounded-range-to-zcdp", "bounded-range-to-zcdp-sharp"):
         yield chosen.to(vm.ZCDP, by=by)
+    yield vm.exponential(SCORES, scale="1/10000000").to(vm.ZCDP, by="bounded-range-to-zcdp-sharp")
+    # The best order is far from 2: a huge loss at a small epsilon, and a tiny one.
+    yield (COUNT >> vm.gaussian(scale="1/6")).to(vm.ApproxDP, epsilon="1/1000000")
+    yield (COUNT >> vm.gaussian(scale=10**9)).to(vm.ApproxZCDP).to(vm.ApproxDP, epsilon="1/2")
     vouched = vm.measurement(
         ROWS, function=len, measure=vm.GaussianDP, privacy=vm.gdp, trust="its noise is that of real Gaussians"
     )

@@ -5,6 +5,7 @@
 - `composability`: which rules compose losses, and where each is proved.
 - `conversion`: theorems that lead from one measure to another.
 - `bound`: a theorem with its parameters: the stability or privacy map of a computation.
+- `certificate`: a claim and its derivation as a file.
 - `computation`, `transformation`, `measurement`: functions with a bound, and how they are chained.
 - `recipe`: computations that wait for their space.
 - `queryable`: state machines that answer queries.
@@ -13,6 +14,7 @@
 """
 
 from viameter.core.bound import Bound, by, trusted
+from viameter.core.certificate import Certificate
 from viameter.core.composability import Adaptivity, Composability, Rule
 from viameter.core.computation import Computation
 from viameter.core.conversion import Conversion, Converted, conversions_from, convert, suggest
@@ -30,6 +32,7 @@ from viameter.core.trusted import require_trust
 __all__ = [
     "Adaptivity",
     "Bound",
+    "Certificate",
     "Composability",
     "Computation",
     "Constructor",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from viameter.errors import NoTheorem, ParameterError
@@ -65,6 +66,9 @@ class Rule:
     """What helps where the table has no cell: the conversion that has one."""
     theorem: Callable[[Sequence[Any]], Loss] | None = field(default=None)
     """The registered theorem that takes losses to their composition; None where that takes more than the losses."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", MappingProxyType(dict(self.table)))
 
 
 _RULES: dict[str, tuple[Rule, ...]] = {}

@@ -94,7 +94,9 @@ def approx_zcdp_to_approx_at_epsilon(node: Node, *, epsilon: Fraction) -> Derive
     if rho == known == 0:
         return loss("approx", 0, 0)
     more = delta_of_zcdp(rho, epsilon) if rho else point(0)
-    return loss("approx", epsilon, (point(known) + point(1 - known) * more).at_most(Fraction(1)))
+    # Exactly, since the second term may be far below the last of the bits that are kept of the first.
+    low, high = (known + (1 - known) * Fraction(end) for end in (more.low, more.high))
+    return loss("approx", epsilon, Interval(low, high))
 
 
 @rule("renyi-is-pure")
@@ -214,16 +216,15 @@ def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Interval:
 
 def _solved(function: Function, slope: Function) -> Fraction:
     """About where an increasing function of b > 0 is 0: between powers of two, by halving, then by Newton's steps."""
-    low, high = Fraction(1), Fraction(1)
+    low, high = Fraction(1), Fraction(2)
     for _ in range(_MOST_DOUBLINGS):
         if function(low) <= 0:
             break
-        low /= 2
+        low, high = low / 2, low
     for _ in range(_MOST_DOUBLINGS):
         if function(high) >= 0:
             break
-        high *= 2
-    low, high = min(low, high), max(low, high)
+        low, high = high, 2 * high
     for _ in range(24):
         middle = _short((low + high) / 2)
         low, high = (middle, high) if function(middle) < 0 else (low, middle)

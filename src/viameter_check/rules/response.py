@@ -50,7 +50,10 @@ def bounded_range_to_zcdp_sharp(node: Node) -> Derived:
     simple = eta * eta / 8
     t = expm1(eta)
     if isinstance(t.high, float):
-        return loss("zcdp", point(eta).at_most(simple))  # x - 1 - ln x is at most -ln x, and 1/x at most e^eta
+        # 1/x is at most e^eta/eta, and x itself, with such an eta, below 2^-1000.
+        tiny = point(Fraction(1, 2**1000))
+        one = Fraction(1)
+        return loss("zcdp", amount((one, point(eta)), (-one, point(1)), (-one, log(eta)), (one, tiny)))
     # x <= 1 is the least where e^eta - 1 is the most, and then x - 1 - ln x is the most.
     ends = [_relative(eta / Fraction(end)) for end in (t.low, t.high)]
     return loss("zcdp", Interval(max(ends[0][0], Fraction(0)), ends[1][1]).at_most(simple))

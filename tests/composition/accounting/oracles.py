@@ -34,7 +34,9 @@ def product_law(laws: Iterable[Law]) -> Law:
     """Independent outcomes, one of each law."""
     whole: Law = {(): mp(1)}
     for law in laws:
-        whole = {(*before, outcome): p * q for (before, p), (outcome, q) in itertools.product(whole.items(), law.items())}
+        whole = {
+            (*before, outcome): p * q for (before, p), (outcome, q) in itertools.product(whole.items(), law.items())
+        }
     return whole
 
 
@@ -82,11 +84,11 @@ def kov_delta(epsilon: Any, each: Any, count: int, each_delta: Any = 0) -> Any:
 
 
 def least_epsilon(delta_at: Callable[[Any], Any], delta: Any, high: Any) -> Any:
-    """By bisection, from below: the truth is between this and a relative 1e-16 above."""
+    """By bisection, from below: the truth is between this and 2^-250 of `high` above."""
     low, high, target = mp(0), mp(high), mp(delta)
     if delta_at(low) <= target:
         return low
-    for _ in range(90):
+    for _ in range(250 if mpmath.mp.dps > 60 else 90):
         middle = (low + high) / 2
         if delta_at(middle) <= target:
             high = middle

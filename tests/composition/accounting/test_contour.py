@@ -7,13 +7,13 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.composition.accounting.oracles import (
     gaussian_delta,
     kov_delta,
     mp,
-    mpmath,
     power_profile,
     profile,
 )
@@ -172,7 +172,9 @@ def test_contour_sum_ensures_errors_at_least_those_of_the_parts() -> None:
         mass = mpmath.exp(mp(as_fraction(log_mass)))
         for k in (1, 7, 50, 123, 300):
             z = mpmath.mpc(where.c, mp(k) * mp(where.h))
-            exact = mpmath.fsum(mp(w) * mpmath.exp(z * mp(loss)) for loss, w in zip(losses, weights, strict=True)) / mass
+            exact = (
+                mpmath.fsum(mp(w) * mpmath.exp(z * mp(loss)) for loss, w in zip(losses, weights, strict=True)) / mass
+            )
             found = mpmath.exp(mpmath.mpc(float(logarithms.real[k - 1]), float(logarithms.imaginary[k - 1])))
             if logarithms.unknown[k - 1]:
                 assert abs(exact) <= mp(logarithms.bound)
@@ -180,6 +182,31 @@ def test_contour_sum_ensures_errors_at_least_those_of_the_parts() -> None:
             known += 1
             assert abs(found / exact - 1) <= mp(float(logarithms.error[k - 1]))
     assert known > 10
+
+
+def test_contour_sum_ensures_weights_and_masses_that_are_rounded_up() -> None:
+    source = random.Random(6)
+    for _ in range(40):
+        losses = np.unique(np.array([source.uniform(-4, 4) for _ in range(source.randint(3, 9))]))
+        weights = np.array([source.random() for _ in losses])
+        where = plan(10 ** source.uniform(-1, 1.5), 0.5, 8, 1e-3)
+        single = LossDistribution(losses[-1:].copy(), weights[-1:].copy())
+        for distribution in (LossDistribution(losses, weights), single):
+            _, log_mass = Contour(where)._transform(distribution)
+            pairs = zip(distribution.losses.tolist(), distribution.weights.tolist(), strict=True)
+            mass = mpmath.fsum(mp(w) * mpmath.exp(mp(where.c) * mp(loss)) for loss, w in pairs)
+            assert mpmath.exp(mp(as_fraction(log_mass))) >= mass * (1 - mp(10) ** -55)
+        two = [pure_pair(Fraction(source.randint(1, 300), 100), delta=Fraction(1, 7)) for _ in range(3)]
+        contour = Contour(where)
+        contour.include((pair, 1) for pair in two)
+        masses = [
+            mpmath.fsum(
+                mp(float(w)) * mpmath.exp(mp(where.c) * mp(float(x)))
+                for x, w in zip(pair.losses, pair.weights, strict=True)
+            )
+            for pair in two
+        ]
+        assert mp(as_fraction(contour._log_mass)) >= mpmath.log(mpmath.fprod(masses)) - mp(10) ** -55
 
 
 def test_contour_sum_ensures_a_bound_where_points_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,17 +314,19 @@ def test_contour_sum_requires_a_library_that_is_as_accurate_as_is_assumed() -> N
     # What NumPy really does here, against 60 digits: 16 times better than assumed, or more.
     source = random.Random(11)
     arguments = np.array([source.uniform(-1, 1) * 10 ** source.uniform(-6, 9) for _ in range(1500)])
-    for ours, exact in ((np.sin, mpmath.sin), (np.cos, mpmath.cos)):
+    circular: list[tuple[Any, Any]] = [(np.sin, mpmath.sin), (np.cos, mpmath.cos)]
+    for ours, exact in circular:
         found = ours(arguments)
         worst = max(abs(mp(float(y)) - exact(mp(float(x)))) for x, y in zip(arguments, found, strict=True))
         assert worst < LIBRARY / 16
     positive = np.abs(arguments)
-    for ours, exact, domain in (
+    relative: list[tuple[Any, Any, Any]] = [
         (np.exp, mpmath.exp, np.clip(arguments, -700, 700)),
         (np.expm1, mpmath.expm1, np.clip(arguments, -700, 700)),
         (np.log, mpmath.log, positive),
         (np.tanh, mpmath.tanh, arguments),
-    ):
+    ]
+    for ours, exact, domain in relative:
         found = ours(domain)
         for x, y in zip(domain.tolist(), found.tolist(), strict=True):
             assert abs(mp(y) - exact(mp(x))) <= LIBRARY / 16 * abs(exact(mp(x))), (ours, x)
@@ -321,8 +350,10 @@ def test_contour_sum_requires_phases_that_the_assumption_covers() -> None:
         contour_delta(1e12, product=product, contour=contour)
     account = TightAccount()
     account.add(huge, 40)
-    assert account.epsilon(Fraction(1, 10**6)) == math.inf
+    # Moments answer then, and the largest loss.
+    assert 4 * 10**10 - Fraction(1, 10**5) <= account.epsilon(Fraction(1, 10**6)) <= 4 * 10**10
     assert account.delta(Fraction(1)) == 1
+    assert account.delta(Fraction(4 * 10**10)) == 0
 
 
 def test_contour_sum_requires_parameters_that_are_fixed_in_advance_and_says_so() -> None:

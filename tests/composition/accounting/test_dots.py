@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.composition.accounting.oracles import (
@@ -16,7 +17,6 @@ from tests.composition.accounting.oracles import (
     hockey_stick,
     inverted_epsilon,
     mp,
-    mpmath,
     normal_tail,
     profile,
 )
@@ -134,7 +134,7 @@ def test_normal_loss_by_cells_requires_continuous_noise() -> None:
             normal_cells(mu_squared, cells_per_deviation=cells)
 
 
-# --- dominating-continuous-laplace and gaussian-profile ----------------------------------------------------------------
+# --- dominating-continuous-laplace and gaussian-profile ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("e", [Fraction(1, 20), Fraction(1), Fraction(6)])
@@ -294,10 +294,13 @@ def test_bounded_range_optimum_requires_mechanisms_that_are_chosen_in_advance() 
         range_epsilon("0.1", eta="0.5", count=2, adaptive=True)
     # What an adversary gets who chooses the second mechanism by the first answer.
     width, epsilon = mp(Fraction(1, 2)), mp(Fraction(1, 10))
+
     def exact_best(e: Any) -> Any:
         if e >= width:
             return mp(0)
-        return (mpmath.exp(width / 2) - mpmath.exp(e / 2)) ** 2 / mpmath.expm1(width) if e > -width else -mpmath.expm1(e)
+        return (
+            (mpmath.exp(width / 2) - mpmath.exp(e / 2)) ** 2 / mpmath.expm1(width) if e > -width else -mpmath.expm1(e)
+        )
 
     adaptive = mp(0)
     for n in range(101):

@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from tests.composition.accounting.oracles import (
@@ -15,7 +16,6 @@ from tests.composition.accounting.oracles import (
     hockey_stick,
     laplace_pmf,
     mp,
-    mpmath,
     product_law,
     profile,
     shifted,
@@ -107,7 +107,8 @@ def test_dominating_pure_requires_privacy_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "probability"), [(2, "3/4"), (2, "1/4"), (5, "2/5"), (5, "1/10"), (3, "1/3"), (3, "0"), (3, "1"), (2, "0")]
+    ("answers", "probability"),
+    [(2, "3/4"), (2, "1/4"), (5, "2/5"), (5, "1/10"), (3, "1/3"), (3, "0"), (3, "1"), (2, "0")],
 )
 def test_dominating_randomized_response_ensures_the_law_itself(answers: int, probability: str) -> None:
     p = mp(Fraction(probability))
@@ -126,7 +127,7 @@ def test_dominating_randomized_response_requires_one_answer() -> None:
         dominated(product_law([left] * 2), product_law([right] * 2), response_pair(2, probability=Fraction(3, 4)))
 
 
-# --- dominating-discrete-laplace ---------------------------------------------------------------------------------------
+# --- dominating-discrete-laplace --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("scale", "sensitivity"), [("1", 1), ("20", 1), ("2", 3), ("1/2", 2), ("7/3", 5), ("1", 30)])
@@ -169,7 +170,7 @@ def test_dominating_discrete_laplace_requires_integers_and_discrete_noise() -> N
         dominated(product_law([noise] * 2), product_law([moved] * 2), pair)
 
 
-# --- dominating-discrete-gaussian --------------------------------------------------------------------------------------
+# --- dominating-discrete-gaussian -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("scale", "sensitivity"), [("1", 1), ("1/2", 1), ("2", 3), ("7/3", 1), ("3", 10)])
@@ -183,6 +184,13 @@ def test_dominating_discrete_gaussian_ensures_the_law_of_every_distance_up_to_th
         dominated(noise, shifted(noise, distance), pair)
         dominated(shifted(noise, distance), noise, pair)
     tight(noise, shifted(noise, sensitivity), pair, 1e-12)
+    # What is beyond the last point that is listed has an infinite loss.
+    beyond = max(
+        z
+        for z in noise
+        if Fraction(sensitivity * (sensitivity + 2 * z)) / (2 * Fraction(scale) ** 2) <= float(pair.losses[-1])
+    )
+    assert mp(pair.infinity) >= mpmath.fsum(p for z, p in noise.items() if z > beyond) > 0
 
 
 def test_dominating_discrete_gaussian_ensures_domination_where_points_are_gathered() -> None:
@@ -214,7 +222,7 @@ def test_dominating_discrete_gaussian_requires_discrete_noise_and_a_scale_that_c
         dominated(two, moved, discrete_gaussian_pair(Fraction(1), sensitivity=1))
 
 
-# --- dominating-pairs-compose and loss-distribution-delta --------------------------------------------------------------
+# --- dominating-pairs-compose and loss-distribution-delta -------------------------------------------------------------
 
 
 def test_dominating_pairs_compose_ensures_the_product_also_for_adaptive_choices() -> None:
@@ -260,7 +268,9 @@ def test_loss_distribution_delta_ensures_an_upper_bound_close_to_the_mean() -> N
         distribution = LossDistribution(losses, weights, source.random() / 100)
         epsilon = source.uniform(-6, 6)
         true = of(distribution, epsilon)
-        assert true <= mp(points_delta(epsilon, distribution=distribution)) <= true * (1 + mp(10) ** -13) + mp(10) ** -300
+        assert (
+            true <= mp(points_delta(epsilon, distribution=distribution)) <= true * (1 + mp(10) ** -13) + mp(10) ** -300
+        )
 
 
 def test_loss_distribution_delta_ensures_an_epsilon_that_is_enough_and_hardly_more() -> None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 
-from viameter.arith import ZERO
+from viameter.arith import INFINITY, ZERO, Extended, settle_up
 from viameter.composition.accounting.distribution import Floats, LossDistribution
 from viameter.composition.accounting.reals import DOWN, UP, Real, real_down, real_up
 
@@ -25,6 +25,7 @@ class Product:
     mu_squared: Fraction = ZERO
     survival: Real = field(default_factory=lambda: real_down(1))
     """The probability, rounded down, that no loss is infinite."""
+    _ceiling: Fraction = ZERO
     _pairs: tuple[Floats, ...] | None = None
 
     def add(self, distribution: LossDistribution, count: int) -> None:
@@ -36,6 +37,7 @@ class Product:
             self.survival = DOWN.mul(self.survival, DOWN.pow(kept, gmpy2.mpz(count)))
         if distribution.has_points:
             self.counts[distribution] = self.counts.get(distribution, 0) + count
+            self._ceiling = settle_up(max(ZERO, self._ceiling + count * Fraction(float(distribution.losses[-1]))))
             self.pending.append((distribution, count))
             if distribution.is_pair:
                 self._pairs = None
@@ -44,6 +46,11 @@ class Product:
     def infinity(self) -> Real:
         """The probability, rounded up, that some loss is infinite."""
         return UP.sub(real_up(1), self.survival)
+
+    @property
+    def ceiling(self) -> Extended:
+        """The largest finite loss or more, at least 0: beyond it, only infinite losses count."""
+        return INFINITY if self.mu_squared else self._ceiling
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
         """ln M(c), and its first and second derivative."""

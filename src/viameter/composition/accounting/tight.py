@@ -13,12 +13,14 @@ from viameter.arith import INFINITY, ZERO, Extended, floats
 from viameter.composition.accounting.contour import Contour, Unfit, contour_delta
 from viameter.composition.accounting.distribution import LossDistribution
 from viameter.composition.accounting.enumeration import enumerable, enumerate_points, points_delta, points_epsilon
+from viameter.composition.accounting.moments import Moments, moments_delta, moments_epsilon
 from viameter.composition.accounting.plan import EXCESS, line_for_delta, line_for_epsilon, plan_at
 from viameter.composition.accounting.product import Product
 from viameter.composition.accounting.reals import DOWN, UP, as_fraction, real_down, real_up
 
 ONE = Fraction(1)
-_ITERATIONS = 40
+_ITERATIONS = 120
+_FAILURES = (Unfit, OverflowError, ZeroDivisionError, FloatingPointError)
 
 
 @dataclass(slots=True)
@@ -28,6 +30,7 @@ class TightAccount:
     product: Product = field(default_factory=Product)
     contour: Contour | None = None
     last: float = 0.0
+    log_target: float = 0.0
 
     def add(self, distribution: LossDistribution, count: int) -> None:
         """Multiply by a distribution, so many times."""
@@ -45,37 +48,40 @@ class TightAccount:
         if enumerable(product):
             finite = real_up(points_delta(at, distribution=enumerate_points(product)))
             return min(ONE, as_fraction(UP.add(infinite, finite)))
+        if epsilon >= product.ceiling:
+            return min(ONE, as_fraction(infinite))
         try:
             contour = self._synchronized()
             if contour is None or not self._fits(contour, at):
                 contour = self._planned(line_for_epsilon(product, at, contour.plan.c if contour else 1.0))
             bound = contour_delta(at, product=product, contour=contour)
-        except (Unfit, OverflowError, ZeroDivisionError, FloatingPointError):
-            return ONE
+        except _FAILURES:
+            return moments_delta(epsilon, moments=Moments(product))
         return min(ONE, as_fraction(bound)) if bound < 2 else ONE
 
     def epsilon(self, delta: Fraction) -> Extended:
         """An epsilon at which delta is at most the one given, close to the least; infinity if none is found."""
         product = self.product
         target = DOWN.sub(real_down(delta), product.infinity)
-        if target < 0 or (target == 0 and (product.mu_squared or product.infinity > 0)):
+        if target < 0:
             return INFINITY
         if not product.counts and not product.mu_squared:
             return ZERO
         if enumerable(product):
             return points_epsilon(as_fraction(target), distribution=enumerate_points(product))
         if target == 0:
-            return INFINITY
+            return product.ceiling
         try:
-            return self._solve(delta, float(DOWN.log(target)))
-        except (Unfit, OverflowError, ZeroDivisionError, FloatingPointError):
-            return INFINITY
+            epsilon = self._solve(delta, float(DOWN.log(target)))
+        except _FAILURES:
+            epsilon = moments_epsilon(delta, moments=Moments(product))
+        return min(epsilon, product.ceiling)
 
     def _solve(self, delta: Fraction, log_target: float) -> Extended:
         contour = self._synchronized()
-        if contour is None:
-            contour = self._planned(line_for_delta(self.product, log_target))
-            self.last = contour.plan.epsilon
+        if contour is None or abs(log_target - self.log_target) > 1:
+            contour = self._planned(line_for_delta(self.product, log_target, contour.plan.c if contour else 1.0))
+            self.last, self.log_target = contour.plan.epsilon, log_target
         for _ in range(4):
             at = self._newton(contour, log_target, self.last)
             if self._fits(contour, at):
@@ -93,22 +99,35 @@ class TightAccount:
         return INFINITY
 
     def _newton(self, contour: Contour, log_target: float, start: float) -> float:
+        """Where the bound crosses the target, about: Newton's steps on its logarithm, kept between a low and a high."""
         contour.prepare(self.product.mu_squared)
         scale = float(contour.log_scale(0.0))
-        c, spread = contour.plan.c, contour.plan.spread
+        c, reach = contour.plan.c, 3 * contour.plan.spread
+        low, high = -math.inf, math.inf
         at = max(start, 0.0)
+        moved = math.inf
         for _ in range(_ITERATIONS):
             relative, slope = contour.evaluate(at)
             if relative <= 0:
                 raise Unfit
             excess = scale - c * at + math.log(relative) - log_target
-            derivative = slope / relative - c
-            step = -excess / derivative if derivative < 0 else math.copysign(spread, excess)
-            step = min(max(step, -3 * spread), 3 * spread)
-            if at == 0 and step < 0:
+            if excess > 0:
+                low = at
+            elif at == 0:
                 return 0.0
-            at = max(0.0, at + step)
-            if abs(step) <= 2.0**-38 * max(at, 2.0**-12 * spread):
+            else:
+                high = at
+            derivative = slope / relative - c
+            wanted = at - excess / derivative if derivative < 0 else math.copysign(math.inf, excess)
+            wanted = max(min(wanted, at + reach), at - reach, 0.0)
+            if low > -math.inf and high < math.inf:
+                # Where the logarithm has corners, steps may jump to and fro: then the distance is halved instead.
+                if abs(wanted - at) > moved / 2 or not low <= wanted <= high:
+                    wanted = (low + high) / 2
+            else:
+                reach *= 1.5
+            moved, at = abs(wanted - at), wanted
+            if moved <= 2.0**-38 * max(at, 2.0**-12 * contour.plan.spread):
                 break
         return at
 
