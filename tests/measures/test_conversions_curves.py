@@ -296,3 +296,14 @@ def test_profile_to_approx_at_epsilon_ensures_what_the_profile_says() -> None:
 def test_profile_to_approx_at_epsilon_requires_a_finite_loss_for_a_finite_one() -> None:
     assert vm.Profile.infinite.to(vm.ApproxDP, epsilon=1) == vm.ApproxDP.infinite
     assert vm.Profile.zero.to(vm.ApproxDP, epsilon=1) == vm.ApproxDP.zero
+
+
+@pytest.mark.parametrize("mu", [4095, 4096, 4097, 50_000, 10**6, 2**20 + 1, 10**9])
+@pytest.mark.parametrize("delta", ["1e-6", "1e-300", "0.4999", "0.9"])
+def test_gdp_to_approx_ensures_an_epsilon_for_a_mu_that_nobody_has(mu: int, delta: str) -> None:
+    """The tail above z is at most delta beyond mu^2/2 + mu z, and at least the epsilon is near mu^2/2."""
+    found = vm.gdp(mu).to(vm.ApproxDP, delta=delta).epsilon
+    with mp.workdps(40):
+        z = mp.sqrt(2) * mp.erfinv(1 - 2 * mp.mpf(delta)) if mp.mpf(delta) > 1e-30 else mp.mpf(30)
+        assert found >= mp.mpf(mu) ** 2 / 2 + mu * (z - mp.mpf(1) / 100)
+        assert found <= mp.mpf(mu) ** 2 / 2 + mu * 38

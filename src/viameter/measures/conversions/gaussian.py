@@ -37,7 +37,7 @@ def gdp_to_approx(loss: GaussianLoss, *, delta: Fraction) -> ApproxLoss:
         The trade-off curve is that of real Gaussians, or above it; noise on integers has another. A probability delta.
     Ensures
         The loss is approx(eps, delta), eps being the least for this delta, rounded up, or mu^2/2 + mu sqrt(2
-        ln(1/(2 delta))) for a mu above 2^20; approx(inf, 0) for delta = 0; approx(0, 0) if mu is 0, infinite if mu is.
+        ln(1/(2 delta))) for a mu above 2^12; approx(inf, 0) for delta = 0; approx(0, 0) if mu is 0, infinite if mu is.
     Proof
         The privacy loss of the two Gaussians is normal with mean mu^2/2 and variance mu^2; the likelihood ratio is at
         most exp(eps) on one side of a threshold, and d is the difference of both on the other. d falls with eps, so
@@ -255,7 +255,7 @@ def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:
         for _ in range(100):
             second = gmpy2.exp(epsilon) * gmpy2.erfc((epsilon / mu + mu / 2) / root_two) / 2
             value = gmpy2.erfc((epsilon / mu - mu / 2) / root_two) / 2 - second
-            if value <= 0:
+            if not value > 0:
                 break
             moved = epsilon + (gmpy2.log(value) - target) * value / second
             if moved <= 0:
@@ -269,5 +269,5 @@ def _guess(mu_squared: Fraction, delta: Fraction) -> Fraction:
 
 _GUESSED = 2.0**-55
 
-# For a mu above 2^20, which nobody has, the exponentials of the curve would leave MPFR's range.
-_HUGE = 2**40
+# For a mu above 2^12, which nobody has, the exponentials of the curve come near the end of MPFR's range.
+_HUGE = 2**24
