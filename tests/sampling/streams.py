@@ -231,8 +231,10 @@ def by_vector(engine: Engine, first: int, second: int, stream: Choices) -> int |
 def batch(engine: Engine, words: Sequence[tuple[int, int]], stream: Choices) -> list[int]:
     """Many proposals at once by the path of many draws: those that are accepted."""
     stream.script = vector_lines(engine, words)
-    drawn: list[int] = engine._propose(len(words), stream).tolist()
+    values, refused = engine._propose(len(words), stream)
     assert not stream.script
+    drawn: list[int] = np.delete(values, refused).tolist()
+    assert len(drawn) == len(words) - len(refused)
     return drawn
 
 

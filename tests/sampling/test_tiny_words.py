@@ -52,8 +52,9 @@ from tests.sampling.streams import (
 )
 
 from viameter.sampling import engine as engine_module
+from viameter.sampling import noise
 from viameter.sampling.engine import LARGEST, Engine
-from viameter.sampling.entropy import Stream
+from viameter.sampling.entropy import Stream, Tape
 from viameter.sampling.families import Family, Gaussian, Laplace
 
 # Family, bits of the fraction, bits of acceptance, bits of L in the second word.
@@ -422,31 +423,53 @@ def test_many_draws_of_tiny_words_fit(number: int) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 64])
 @pytest.mark.parametrize("number", [0, 4, 6, 9, 12], ids=lambda number: IDS[number])
-def test_draws_are_the_first_of_what_is_accepted_in_every_chunk(
-    number: int, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No draw is kept twice, skipped or taken out of order: a model of `draw_many` on words that are known."""
+def test_draws_are_what_is_accepted_in_every_chunk(number: int, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No draw is kept twice or refused ones at all: a model of `draw_many` on words that are known."""
     monkeypatch.setattr(engine_module, "_CHUNK", chunk)
     engine = tiny(number)
-    asked: list[tuple[int, list[int]]] = []
+    asked: list[tuple[list[int], list[int]]] = []
     propose = Engine._propose
 
     def watched(self: Engine, count: int, stream: Stream) -> Any:
-        kept = propose(self, count, stream)
-        asked.append((count, kept.tolist()))
-        return kept
+        values, refused = propose(self, count, stream)
+        asked.append((values.tolist(), refused.tolist()))
+        return values, refused
 
     monkeypatch.setattr(Engine, "_propose", watched)
     for count in (1, 5, 64, 100):
         asked.clear()
         drawn = engine.draw_many(count, TinyWords(engine, seed=count)).tolist()
         modeled: list[int] = []
-        for proposals, kept in asked:
+        for values, refused in asked:
             missing = min(count - len(modeled), chunk)
-            assert proposals >= missing > 0
-            modeled += kept[:missing]
+            assert len(values) >= missing > 0
+            behind = [value for place, value in enumerate(values) if place >= missing and place not in refused]
+            front: list[int | None] = [*values[:missing]]
+            for hole in (place for place in refused if place < missing):
+                front[hole] = behind.pop(0) if behind else None
+            modeled += [value for value in front if value is not None]
         assert drawn == modeled
         assert len(drawn) == count
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 5, 10, 12])
+@pytest.mark.parametrize("refused", [[], [0], [9], [0, 4, 9], [11, 10, 2, 3], list(range(12)), [5, 6, 7, 8, 9, 10, 11]])
+def test_refused_proposals_are_replaced_by_accepted_ones_and_by_each_once(refused: list[int], wanted: int) -> None:
+    values = np.arange(100, 112)
+    accepted = [100 + place for place in range(12) if place not in refused]
+    kept = engine_module._fill(values, np.array(refused, dtype=np.int64), wanted).tolist()
+    assert len(kept) == min(wanted, len(accepted))
+    assert len(set(kept)) == len(kept) and set(kept) <= set(accepted)
+
+
+@pytest.mark.parametrize("scale", [200, 1000, 12345, 10**6, 10**9])
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_about_as_many_are_refused_as_is_planned_for(name: str, scale: int) -> None:
+    make = noise.gaussian_engine if name == "gaussian" else noise.laplace_engine
+    engine = make(Fraction(scale))
+    count = 1 << 18
+    _, refused = engine._propose(count, Tape.seeded(scale).stream(0))
+    assert 0.7 * engine.family.refusals <= len(refused) / count <= 1.05 * engine.family.refusals
 
 
 # Saturation

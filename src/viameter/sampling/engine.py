@@ -40,7 +40,7 @@ HIGH = 12
 
 _NEAR = 2e-7
 _NEAR_REACH = 0.25
-_CHUNK = 1 << 15
+_CHUNK = 1 << 16
 _TAIL = -(2**63)
 
 
@@ -137,15 +137,17 @@ class Engine:
         drawn = np.empty(count, dtype=np.int64)
         filled = 0
         while filled < count:
-            # A few more than are needed, for those that are refused; what is left over is not used.
             missing = min(count - filled, _CHUNK)
-            kept = self._propose(missing + (missing // 16 + 8 if self._second else 0), stream)[:missing]
+            # A few more than are needed, for those that are refused; what is left over is not used.
+            refusals = self.family.refusals * missing if self._second else 0.0
+            extra = int(refusals + 4 * math.sqrt(refusals)) + 4 if refusals else 0
+            kept = _fill(*self._propose(missing + extra, stream), missing)
             drawn[filled : filled + len(kept)] = kept
             filled += len(kept)
         return drawn
 
-    def _propose(self, count: int, stream: Stream) -> Ints:
-        """Those of so many proposals that are accepted, in order."""
+    def _propose(self, count: int, stream: Stream) -> tuple[Ints, Any]:
+        """So many proposals, and the places of those that are refused, in any order."""
         first = stream.words(count, 32)
         thresholds, corners, _ = self._vectors
         index = first >> np.uint32(self._fraction_bits)
@@ -167,11 +169,7 @@ class Engine:
             values ^= second.low
             refused = self._decide_special(values, special, first, second, stream)
             refused = np.concatenate([refused, self._refused(index, second, special, stream)])
-        if not len(refused):
-            return values
-        accepted = np.ones(count, dtype=bool)
-        accepted[refused] = False
-        return values[accepted]
+        return values, refused
 
     def _decide_special(self, values: Ints, special: Any, first: Any, second: _Second | None, stream: Stream) -> Any:
         """Decide the special places one by one, and return those that are refused."""
@@ -266,6 +264,22 @@ class _Second:
     def at(self, place: int) -> int:
         """L and v of one proposal, as one integer."""
         return int(self.low[place]) << self._accept_bits | int(self.drawn[place])
+
+
+def _fill(values: Ints, refused: Any, wanted: int) -> Ints:
+    """So many accepted values, or all where there are fewer: refused ones in front are replaced by those behind.
+
+    Proposals are independent, and which are refused says nothing about the values of those that are not, so that any
+    of them may stand anywhere.
+    """
+    if not len(refused):
+        return values[:wanted]
+    spare = np.ones(max(len(values) - wanted, 0), dtype=bool)
+    spare[refused[refused >= wanted] - wanted] = False
+    spares = values[wanted:][spare]
+    holes = refused[refused < wanted]
+    values[holes[: len(spares)]] = spares[: len(holes)]
+    return np.delete(values[:wanted], holes[len(spares) :]) if len(holes) > len(spares) else values[:wanted]
 
 
 def _taylor_exp(x: Any) -> Any:

@@ -48,6 +48,11 @@ class Family(ABC):
         """c, the smallest |X| of a cell."""
         return ((cell >> 1) << self.shift) + (cell & 1)
 
+    @property
+    @abstractmethod
+    def refusals(self) -> float:
+        """About which part of the proposals is refused: how many more to propose, and nothing else, follows from it."""
+
     @abstractmethod
     def weights(self, bits: int) -> list[Interval]:
         """Enclosures of the weights of the 2H cells and the two tails, in units of 2^-bits."""
@@ -68,6 +73,11 @@ class Family(ABC):
 @dataclass(frozen=True, slots=True)
 class Laplace(Family):
     """pmf proportional to exp(-|X|/s)."""
+
+    @property
+    def refusals(self) -> float:
+        """The mean of L/s."""
+        return min(float((1 << self.shift) / (2 * self.scale)), 1.0)
 
     def weights(self, bits: int) -> list[Interval]:
         """Geometric: each row is the one before times exp(-2^m/s)."""
@@ -102,6 +112,11 @@ class Laplace(Family):
 @dataclass(frozen=True, slots=True)
 class Gaussian(Family):
     """pmf proportional to exp(-X^2/2s^2)."""
+
+    @property
+    def refusals(self) -> float:
+        """The mean of L |X|/s^2, where |X| is about 4/5 of a scale."""
+        return min(float((1 << self.shift) * Fraction(2, 5) / self.scale), 1.0)
 
     def weights(self, bits: int) -> list[Interval]:
         """exp(-c^2/2s^2): the ratio of a row to the one before it falls by exp(-4^m/s^2) from row to row."""

@@ -84,7 +84,7 @@ def test_everything_together_costs_more_than_each_and_less_than_the_sum() -> Non
 
 def test_the_discrete_reference_value_of_a_thousand_laplaces() -> None:
     accountant = account(discrete_laplace(20), count=1000)
-    exact = optimal_epsilon("1e-6", each="0.05", count=1000)
+    exact = optimal_epsilon("0.05", count=1000, delta="1e-6")
     assert round(float(exact), 6) == 8.283573
     found = accountant.epsilon(delta="1e-6")
     assert exact <= found <= exact * (1 + Fraction(1, 10**4))
@@ -135,7 +135,7 @@ def test_reading_between_additions_gives_what_reading_at_the_end_gives() -> None
 def test_other_deltas_and_epsilons_may_be_asked_in_any_order() -> None:
     accountant = account(pure("0.05"), count=1000)
     for delta in ("1e-6", "1e-12", "0.3", "1e-3", "1e-40", "1e-6"):
-        exact = optimal_epsilon(delta, each="0.05", count=1000)
+        exact = optimal_epsilon("0.05", count=1000, delta=delta)
         found = accountant.epsilon(delta=delta)
         assert exact <= found <= exact * (1 + Fraction(1, 10**4))
     for epsilon in (Fraction(1), Fraction(12), Fraction(8), Fraction(0)):
@@ -175,11 +175,24 @@ def test_huge_epsilons_and_tiny_deltas_have_sound_answers() -> None:
     for delta in ("1e-300", "1e-400", "1e-60"):
         for mechanism in (discrete_gaussian(1), pure("0.5"), poisson_subsampled(pure("0.5"), "0.1"), zcdp("0.1")):
             epsilon = account(mechanism, count=40).epsilon(delta=delta)
-            exact = optimal_epsilon(delta, each="0.5", count=40) if mechanism == pure("0.5") else 1
+            exact = optimal_epsilon("0.5", count=40, delta=delta) if mechanism == pure("0.5") else 1
             assert exact <= epsilon < math.inf
     assert account(approximate(1, "1e-3"), count=10**9).epsilon(delta="1e-6") == math.inf
     assert account(pure("1e-12"), count=10**12).epsilon(delta="1e-6") <= 1
     assert account(discrete_gaussian(10**6), count=10**6).epsilon(delta="1e-6") < 5
+
+
+def test_mechanisms_that_reveal_everything_have_no_epsilon_below_delta_1() -> None:
+    for count in (1, 50):
+        accountant = account(approximate(1, 1), pure("0.1"), count=count)
+        assert accountant.delta(epsilon=1) == 1
+        assert accountant.epsilon(delta="0.999") == math.inf
+        assert accountant.epsilon(delta=1) == 0
+        accountant = account(approximate(0, "0.01"), count=count)
+        assert accountant.epsilon(delta="0.5") == 0
+        assert accountant.epsilon(delta="0.001") == math.inf
+        assert accountant.delta(epsilon=0) >= 1 - Fraction(99, 100) ** count
+        assert accountant.delta(epsilon=0) <= (1 - Fraction(99, 100) ** count) * (1 + Fraction(1, 10**9))
 
 
 def test_bad_input_is_refused_in_clear_words_and_changes_nothing() -> None:
@@ -255,7 +268,7 @@ def test_bounded_ranges_gain_where_they_are_chosen_in_advance() -> None:
 def vm_range(epsilon: str) -> Fraction:
     from viameter.composition.accounting import range_delta
 
-    return range_delta(epsilon, eta="0.5", count=3, adaptive=False)
+    return range_delta("0.5", count=3, epsilon=epsilon, adaptive=False)
 
 
 def test_a_profile_is_a_loss_that_later_additions_do_not_change() -> None:

@@ -45,7 +45,7 @@ def contour_of(product: Product, where: Plan) -> Contour:
 
 
 def bound(product: Product, where: Plan, epsilon: float) -> Any:
-    return mp(as_fraction(contour_delta(epsilon, product=product, contour=contour_of(product, where))))
+    return mp(as_fraction(contour_delta(product, contour=contour_of(product, where), epsilon=epsilon)))
 
 
 def product_of(*factors: tuple[LossDistribution, int]) -> Product:
@@ -65,9 +65,9 @@ PRODUCTS = {
     "two kinds": ((pure_pair(Fraction(1, 4)), 3), (pure_pair(Fraction(7, 10)), 2)),
     "different pairs": tuple((pure_pair(Fraction(n, 10)), 1) for n in (1, 3, 4, 8)),
     "three points": ((three_points(), 2),),
-    "five answers": ((response_pair(5, probability=Fraction(1, 2)), 3),),
+    "five answers": ((response_pair(1, answers=5, probability=Fraction(1, 2)), 3),),
     "with infinity": ((pure_pair(Fraction(1, 2), delta=Fraction(1, 1000)), 4),),
-    "gaussian points": ((discrete_gaussian_pair(Fraction(2), sensitivity=1), 1),),
+    "gaussian points": ((discrete_gaussian_pair(1, scale=Fraction(2)), 1),),
 }
 
 
@@ -102,7 +102,7 @@ def test_contour_sum_ensures_an_upper_bound_for_every_plan_however_bad(name: str
         )
         contour = contour_of(product, where)
         for level in levels:
-            found = mp(as_fraction(contour_delta(level, product=product, contour=contour)))
+            found = mp(as_fraction(contour_delta(product, contour=contour, epsilon=level)))
             assert found >= truths[level], (where, level, mpmath.nstr(found / truths[level], 20))
 
 
@@ -128,7 +128,7 @@ def test_contour_sum_ensures_an_upper_bound_where_rounding_errors_are_all_that_i
         for c in (0.25, 0.5):
             where = plan(c, 2 * math.pi / 300, 6000, 5e-3)
             contour = contour_of(product, where)
-            found = mp(as_fraction(contour_delta(epsilon, product=product, contour=contour)))
+            found = mp(as_fraction(contour_delta(product, contour=contour, epsilon=epsilon)))
             assert found >= true
             relative, _ = contour.evaluate(epsilon)
             scale = mpmath.exp(mp(as_fraction(contour.log_scale(epsilon))))
@@ -165,7 +165,7 @@ def test_contour_sum_ensures_error_bounds_that_hold_against_60_digits() -> None:
 def test_contour_sum_ensures_errors_at_least_those_of_the_parts() -> None:
     where = plan(3.0, 0.25, 300, 1e-3)
     known = 0
-    for distribution in (three_points(), discrete_gaussian_pair(Fraction(3), sensitivity=2), pure_pair(Fraction(1))):
+    for distribution in (three_points(), discrete_gaussian_pair(2, scale=Fraction(3)), pure_pair(Fraction(1))):
         contour = Contour(where)
         logarithms, log_mass = contour._transform(distribution)
         losses, weights = distribution.losses.tolist(), distribution.weights.tolist()
@@ -220,7 +220,7 @@ def test_contour_sum_ensures_a_bound_where_points_are_dropped(monkeypatch: pytes
             contour = contour_of(product, plan(c, h, 400, 1e-4))
             dropped += 400 - len(contour._places)
             for level in (0.0, 0.3, 0.7, 1.2, 1.9, 2.3):
-                found = mp(as_fraction(contour_delta(level, product=product, contour=contour)))
+                found = mp(as_fraction(contour_delta(product, contour=contour, epsilon=level)))
                 assert found >= true_delta(factors, level)
     assert dropped > 1000
 
@@ -347,7 +347,7 @@ def test_contour_sum_requires_phases_that_the_assumption_covers() -> None:
     product = product_of((three_points(), 40))
     contour = contour_of(product, plan(1.0, 1.0, 100, 1e-3))
     with pytest.raises(Unfit):
-        contour_delta(1e12, product=product, contour=contour)
+        contour_delta(product, contour=contour, epsilon=1e12)
     account = TightAccount()
     account.add(huge, 40)
     # Moments answer then, and the largest loss.
@@ -378,7 +378,7 @@ def test_the_line_is_near_the_saddle_point() -> None:
 
 def test_products_written_out_equal_products_of_contours() -> None:
     one = three_points()
-    two = together(one, one)
+    two = together(one, after=one)
     assert len(two.losses) == 5
     for level in (0.0, 0.5, 1.5):
         true = true_delta(((one, 2),), level)

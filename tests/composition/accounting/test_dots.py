@@ -54,7 +54,7 @@ def test_connect_the_dots_ensures_domination_at_every_real_epsilon() -> None:
         distribution = LossDistribution(losses, weights / weights.sum(), 0.0)
         inner = sorted(source.uniform(-4, 4) for _ in range(source.randint(0, 9)))
         nodes = np.unique(np.array([losses[0], *inner, losses[-1] + 0.1]).clip(losses[0], losses[-1] + 0.1))
-        fewer = spread(distribution, nodes)
+        fewer = spread(distribution, nodes=nodes)
         assert set(fewer.losses.tolist()) <= set(nodes.tolist())
         for epsilon in (-5.0, -2.2, -0.7, 0.0, 0.4, 1.3, 3.1, *inner):
             assert of(fewer, epsilon) >= of(distribution, epsilon)
@@ -69,7 +69,7 @@ def test_connect_the_dots_ensures_an_error_of_second_order() -> None:
     distribution = LossDistribution(losses, np.full(4001, 1 / 4001))
     excess = []
     for cells in (10, 20, 40):
-        fewer = spread(distribution, np.linspace(-1, 1, cells + 1))
+        fewer = spread(distribution, nodes=np.linspace(-1, 1, cells + 1))
         # The mean over epsilons: at a single one, the place in its cell matters.
         levels = np.linspace(0, 0.9, 371)[:, None]
         deltas = [
@@ -80,11 +80,20 @@ def test_connect_the_dots_ensures_an_error_of_second_order() -> None:
     assert excess[1] / excess[2] > 3
 
 
+def test_connect_the_dots_ensures_weights_above_what_float64_cannot_hold() -> None:
+    tiny = LossDistribution(np.array([0.0, 0.5, 1.0]), np.array([5e-324, 5e-324, 1.0]))
+    fewer = spread(tiny, nodes=np.array([0.0, 0.75, 1.0]))
+    for epsilon in (0.0, 0.25, 0.6, 0.9):
+        assert of(fewer, epsilon) >= of(tiny, epsilon)
+    assert (continuous_laplace_pair(Fraction(1), scale=Fraction(1, 10**4)).weights > 0).all()
+    assert (normal_cells(Fraction(900)).weights > 0).all()
+
+
 def test_connect_the_dots_requires_nodes_around_all_losses() -> None:
     distribution = LossDistribution(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
     for nodes in ([0.5, 1.0], [0.0, 0.5], [0.0, 0.0, 1.0], [1.0, 0.0], [0.0]):
         with pytest.raises(ParameterError):
-            spread(distribution, np.array(nodes))
+            spread(distribution, nodes=np.array(nodes))
 
 
 # --- normal-loss-by-cells ---------------------------------------------------------------------------------------------
@@ -94,6 +103,10 @@ def test_connect_the_dots_requires_nodes_around_all_losses() -> None:
 def test_normal_loss_by_cells_ensures_domination_of_the_gaussian_profile(mu: Fraction) -> None:
     law = normal_cells(mu * mu)
     assert law.infinity < 1e-36
+    # What is beyond the cells is counted, above as infinite, below at the lowest loss.
+    first, last = ((mp(float(law.losses[n])) - mp(mu) ** 2 / 2) / mp(mu) for n in (0, -1))
+    assert mp(law.infinity) >= normal_tail(last)
+    assert mp(float(law.weights[0])) >= normal_tail(-first)
     for deviations in (-6, -3, -1.01, -0.3, 0.0, 0.7, 2.003, 4.5, 7.7):
         epsilon = float(mu * mu / 2) + deviations * float(mu)
         e, m = mp(epsilon), mp(mu)
@@ -128,7 +141,7 @@ def test_normal_loss_by_cells_ensures_the_masses_of_cells_to_ten_digits() -> Non
 def test_normal_loss_by_cells_requires_continuous_noise() -> None:
     assert find_theorem("normal-loss-by-cells").numbers is Numbers.IDEALIZED
     # Discrete noise of scale 1 is not dominated.
-    assert of(normal_cells(Fraction(1)), 1) < of(discrete_gaussian_pair(Fraction(1), sensitivity=1), 1)
+    assert of(normal_cells(Fraction(1)), 1) < of(discrete_gaussian_pair(1, scale=Fraction(1)), 1)
     for mu_squared, cells in ((Fraction(10**4), 100), (Fraction(0), 100), (Fraction(1), 10)):
         with pytest.raises(ParameterError):
             normal_cells(mu_squared, cells_per_deviation=cells)
@@ -139,8 +152,8 @@ def test_normal_loss_by_cells_requires_continuous_noise() -> None:
 
 @pytest.mark.parametrize("e", [Fraction(1, 20), Fraction(1), Fraction(6)])
 def test_dominating_continuous_laplace_ensures_the_known_profile(e: Fraction) -> None:
-    pair = continuous_laplace_pair(1 / e, sensitivity=Fraction(1))
-    smaller = continuous_laplace_pair(1 / e, sensitivity=Fraction(1, 2))
+    pair = continuous_laplace_pair(Fraction(1), scale=1 / e)
+    smaller = continuous_laplace_pair(Fraction(1, 2), scale=1 / e)
     for part in (Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(99, 100)):
         epsilon = e * part
         true = -mpmath.expm1((mp(epsilon) - mp(e)) / 2)
@@ -160,7 +173,7 @@ def laplace_transform(z: Any, e: float) -> Any:
 
 def test_dominating_continuous_laplace_ensures_the_reference_of_a_thousand() -> None:
     account = TightAccount()
-    account.add(continuous_laplace_pair(Fraction(20), sensitivity=Fraction(1)), 1000)
+    account.add(continuous_laplace_pair(Fraction(1), scale=Fraction(20)), 1000)
     found = float(account.epsilon(TARGET))
     true = inverted_epsilon(lambda z: 1000 * laplace_transform(z, 0.05), 1e-6, 3.1, 0.05, 4000)
     assert round(true, 6) == 8.20444
@@ -169,11 +182,11 @@ def test_dominating_continuous_laplace_ensures_the_reference_of_a_thousand() -> 
 
 def test_dominating_continuous_laplace_requires_continuous_noise() -> None:
     assert find_theorem("dominating-continuous-laplace").numbers is Numbers.IDEALIZED
-    continuous = continuous_laplace_pair(Fraction(1), sensitivity=Fraction(1))
-    discrete = discrete_laplace_pair(Fraction(1), sensitivity=1)
+    continuous = continuous_laplace_pair(Fraction(1), scale=Fraction(1))
+    discrete = discrete_laplace_pair(1, scale=Fraction(1))
     assert any(of(discrete, e) > of(continuous, e) for e in (0.1, 0.5, 0.9))
-    assert not continuous_laplace_pair(Fraction(1), sensitivity=Fraction(0)).has_points
-    assert not continuous_gaussian_pair(Fraction(1), sensitivity=Fraction(0)).mu_squared
+    assert not continuous_laplace_pair(Fraction(0), scale=Fraction(1)).has_points
+    assert not continuous_gaussian_pair(Fraction(0), scale=Fraction(1)).mu_squared
 
 
 @pytest.mark.parametrize("mu_squared", [Fraction(1, 10**6), Fraction(2, 5), Fraction(1), Fraction(30), Fraction(10**4)])
@@ -183,7 +196,7 @@ def test_gaussian_profile_ensures_the_formula_rounded_up(mu_squared: Fraction) -
         mu = mpmath.sqrt(mp(mu_squared))
         for epsilon in (Fraction(0), Fraction(1, 1000), Fraction(1), Fraction(20)):
             true = true_gaussian(epsilon, mu)
-            found = mp(gaussian_delta(epsilon, mu_squared=mu_squared))
+            found = mp(gaussian_delta(mu_squared, epsilon=epsilon))
             assert true <= found <= true * (1 + mp(10) ** -30) + mp(10) ** -50
     finally:
         mpmath.mp.dps = 60
@@ -191,22 +204,22 @@ def test_gaussian_profile_ensures_the_formula_rounded_up(mu_squared: Fraction) -
 
 def test_gaussian_profile_ensures_the_reference_values() -> None:
     for found, reference in (
-        (gaussian_delta(1, mu_squared=1), "0.126936737506644"),
-        (gaussian_epsilon("1e-5", mu_squared=1), "4.37717809568122"),
+        (gaussian_delta(1, epsilon=1), "0.126936737506644"),
+        (gaussian_epsilon(1, delta="1e-5"), "4.37717809568122"),
     ):
         exact = Fraction(reference)
         assert exact - Fraction(1, 10**14) <= found <= exact * (1 + Fraction(1, 10**12))
-    assert gaussian_delta(1, mu_squared=0) == 0
-    assert gaussian_epsilon("0.9", mu_squared=1) == 0
+    assert gaussian_delta(0, epsilon=1) == 0
+    assert gaussian_epsilon(1, delta="0.9") == 0
 
 
 def test_gaussian_profile_requires_continuous_noise_and_numbers_in_their_range() -> None:
     assert find_theorem("gaussian-profile").numbers is Numbers.IDEALIZED
-    assert of(discrete_gaussian_pair(Fraction(1), sensitivity=1), 1) > mp(gaussian_delta(1, mu_squared=1)) * mp("1.1")
+    assert of(discrete_gaussian_pair(1, scale=Fraction(1)), 1) > mp(gaussian_delta(1, epsilon=1)) * mp("1.1")
     with pytest.raises(NumberError):
-        gaussian_delta(-1, mu_squared=1)
+        gaussian_delta(1, epsilon=-1)
     with pytest.raises(ParameterError):
-        gaussian_epsilon(0, mu_squared=1)
+        gaussian_epsilon(1, delta=0)
 
 
 # --- bounded ranges ---------------------------------------------------------------------------------------------------
@@ -253,9 +266,9 @@ def test_dominating_bounded_range_requires_a_range_and_not_only_pure_privacy() -
 
 def test_bounded_range_optimum_ensures_the_reference_value() -> None:
     reference = Fraction("0.0955508026486")
-    found = range_delta("0.25", eta="0.5", count=3, adaptive=False)
+    found = range_delta("0.5", count=3, epsilon="0.25", adaptive=False)
     assert abs(found - reference) < Fraction(1, 10**13)
-    assert round(float(range_delta("0.1", eta="0.5", count=2, adaptive=False)), 6) == 0.112458
+    assert round(float(range_delta("0.5", count=2, epsilon="0.1", adaptive=False)), 6) == 0.112458
 
 
 @pytest.mark.parametrize(("eta", "count"), [("0.5", 1), ("0.5", 2), ("1", 3), ("0.1", 4), ("3", 3)])
@@ -263,7 +276,7 @@ def test_bounded_range_optimum_ensures_the_largest_delta_over_all_pairs(eta: str
     width = mp(Fraction(eta))
     for part in (Fraction(0), Fraction(1, 5), Fraction(1, 2)):
         epsilon = Fraction(eta) * count * part
-        found = mp(range_delta(epsilon, eta=eta, count=count, adaptive=False))
+        found = mp(range_delta(eta, count=count, epsilon=epsilon, adaptive=False))
         best = mp(0)
         for step in range(201):
             t = width * step / 200
@@ -278,20 +291,20 @@ def test_bounded_range_optimum_ensures_the_largest_delta_over_all_pairs(eta: str
 
 def test_bounded_range_optimum_ensures_an_epsilon_that_is_enough_and_hardly_more() -> None:
     for eta, count, delta in (("0.5", 3, "1e-6"), ("0.1", 20, "1e-3"), ("1", 5, "0.05")):
-        found = range_epsilon(delta, eta=eta, count=count, adaptive=False)
-        assert range_delta(Fraction(found), eta=eta, count=count, adaptive=False) <= Fraction(delta)
+        found = range_epsilon(eta, count=count, delta=delta, adaptive=False)
+        assert range_delta(eta, count=count, epsilon=Fraction(found), adaptive=False) <= Fraction(delta)
         less = Fraction(found) * (1 - Fraction(1, 10**9))
-        assert range_delta(less, eta=eta, count=count, adaptive=False) > Fraction(delta)
-    assert range_epsilon(0, eta="0.5", count=4, adaptive=False) == 2
-    assert range_epsilon("0.9", eta="0.5", count=4, adaptive=False) == 0
-    assert range_delta(0, eta=0, count=4, adaptive=False) == range_delta(0, eta=1, count=0, adaptive=False) == 0
+        assert range_delta(eta, count=count, epsilon=less, adaptive=False) > Fraction(delta)
+    assert range_epsilon("0.5", count=4, delta=0, adaptive=False) == 2
+    assert range_epsilon("0.5", count=4, delta="0.9", adaptive=False) == 0
+    assert range_delta(0, count=4, epsilon=0, adaptive=False) == range_delta(1, count=0, epsilon=0, adaptive=False) == 0
 
 
 def test_bounded_range_optimum_requires_mechanisms_that_are_chosen_in_advance() -> None:
     with pytest.raises(NoTheorem, match="chosen in advance"):
-        range_delta("0.1", eta="0.5", count=2, adaptive=True)
+        range_delta("0.5", count=2, epsilon="0.1", adaptive=True)
     with pytest.raises(NoTheorem, match="zCDP"):
-        range_epsilon("0.1", eta="0.5", count=2, adaptive=True)
+        range_epsilon("0.5", count=2, delta="0.1", adaptive=True)
     # What an adversary gets who chooses the second mechanism by the first answer.
     width, epsilon = mp(Fraction(1, 2)), mp(Fraction(1, 10))
 
@@ -308,4 +321,4 @@ def test_bounded_range_optimum_requires_mechanisms_that_are_chosen_in_advance() 
         left, _ = two_ends(width, t)
         adaptive = max(adaptive, left["high"] * exact_best(epsilon - t) + left["low"] * exact_best(epsilon - t + width))
     assert round(float(adaptive), 5) == 0.11581
-    assert adaptive > mp(range_delta("0.1", eta="0.5", count=2, adaptive=False))
+    assert adaptive > mp(range_delta("0.5", count=2, epsilon="0.1", adaptive=False))

@@ -33,7 +33,7 @@ def test_homogeneous_optimum_delta_ensures_the_formula_rounded_up(count: int, ea
         for part in ("0", "0.3", "0.77", "1"):
             epsilon = Fraction(each) * count * Fraction(part)
             true = kov_delta(epsilon, Fraction(each), count, Fraction(each_delta))
-            found = mp(optimal_delta(epsilon, each=each, count=count, each_delta=each_delta))
+            found = mp(optimal_delta(each, count=count, epsilon=epsilon, each_delta=each_delta))
             assert true - mp(10) ** -90 <= found <= true * (1 + TINY) + TINY
 
 
@@ -42,7 +42,7 @@ def test_homogeneous_optimum_delta_ensures_that_randomized_response_attains_it()
         left, right = response(each, d)
         for epsilon in (Fraction(0), Fraction(1, 3), Fraction(1)):
             true = hockey_stick(product_law([left] * count), product_law([right] * count), epsilon)
-            assert abs(true - mp(optimal_delta(epsilon, each=each, count=count, each_delta=d))) < TINY
+            assert abs(true - mp(optimal_delta(each, count=count, epsilon=epsilon, each_delta=d))) < TINY
 
 
 def test_homogeneous_optimum_delta_requires_parameters_that_are_fixed_in_advance() -> None:
@@ -60,19 +60,19 @@ def test_homogeneous_optimum_delta_requires_parameters_that_are_fixed_in_advance
     for path in ({k: v for k, v in whole_left.items() if k[0] == word} for word in ("yes", "no")):
         assert len(path) == 2
     # With fixed parameters, the same two mechanisms are within the bound.
-    assert heterogeneous_epsilon(d, each=[(1, 0), (Fraction(str(second)[:20]), 0)]) > 1
+    assert heterogeneous_epsilon([(1, 0), (Fraction(str(second)[:20]), 0)], delta=d) > 1
 
 
 def test_homogeneous_optimum_delta_requires_exact_numbers_in_their_range() -> None:
     with pytest.raises(NotExact):
-        optimal_delta(0.5, each=1, count=2)  # type: ignore[arg-type]
-    cases: list[dict[str, Any]] = [{"each": -1, "count": 2}, {"each": 1, "count": 2, "each_delta": 2}]
+        optimal_delta(1, count=2, epsilon=0.5)  # type: ignore[arg-type]
+    cases: list[dict[str, Any]] = [{"loss": -1, "count": 2}, {"loss": 1, "count": 2, "each_delta": 2}]
     for bad in cases:
         with pytest.raises(NumberError):
-            optimal_delta(1, **bad)
+            optimal_delta(epsilon=1, **bad)
     for count in (-1, 1.5, True, "3", 10**7):
         with pytest.raises(ParameterError):
-            optimal_delta(1, each=1, count=count)  # type: ignore[arg-type]
+            optimal_delta(1, count=count, epsilon=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -90,38 +90,53 @@ def test_homogeneous_optimum_delta_requires_exact_numbers_in_their_range() -> No
 def test_homogeneous_optimum_epsilon_ensures_the_least_one_to_12_digits(
     each: str, d: str, count: int, delta: str
 ) -> None:
-    found = optimal_epsilon(delta, each=each, count=count, each_delta=d)
+    found = optimal_epsilon(each, count=count, delta=delta, each_delta=d)
     assert isinstance(found, Fraction)
     with mpmath.workdps(400 if "e-300" in delta else 100):
         true = least_epsilon(
             lambda e: kov_delta(e, Fraction(each), count, Fraction(d)), Fraction(delta), Fraction(each) * count
         )
         assert true <= mp(found) <= true * (1 + mp(10) ** -20)
-    assert optimal_delta(found, each=each, count=count, each_delta=d) <= Fraction(delta) * (1 + Fraction(1, 10**40))
+    assert optimal_delta(each, count=count, epsilon=found, each_delta=d) <= Fraction(delta) * (1 + Fraction(1, 10**40))
 
 
 def test_homogeneous_optimum_epsilon_ensures_the_reference_value() -> None:
     reference = Fraction("0.497986408124935")
-    found = optimal_epsilon("1e-3", each="0.05", count=20)
+    found = optimal_epsilon("0.05", count=20, delta="1e-3")
     assert reference - Fraction(1, 10**15) <= found <= reference * (1 + Fraction(1, 10**12))
 
 
 def test_homogeneous_optimum_epsilon_ensures_an_answer_at_the_ends() -> None:
-    assert optimal_epsilon(0, each="0.1", count=7) == Fraction(7, 10)
-    assert optimal_epsilon(1, each="0.1", count=7) == 0
-    assert optimal_epsilon(0, each="0.1", count=7, each_delta="1e-9") == float("inf")
-    assert optimal_epsilon("1e-9", each="0.1", count=7, each_delta="1e-9") == float("inf")
-    assert optimal_epsilon("1/2", each="0.1", count=7, each_delta=1) == float("inf")
-    assert optimal_epsilon("1e-9", each="0.1", count=0) == 0
-    assert optimal_epsilon("1e-9", each=0, count=9) == 0
-    assert optimal_epsilon("0.9", each="0.01", count=9) == 0
+    assert optimal_epsilon("0.1", count=7, delta=0) == Fraction(7, 10)
+    assert optimal_epsilon("0.1", count=7, delta=1) == 0
+    assert optimal_epsilon("0.1", count=7, delta=0, each_delta="1e-9") == float("inf")
+    assert optimal_epsilon("0.1", count=7, delta="1e-9", each_delta="1e-9") == float("inf")
+    assert optimal_epsilon("0.1", count=7, delta="1/2", each_delta=1) == float("inf")
+    assert optimal_epsilon("0.1", count=0, delta="1e-9") == 0
+    assert optimal_epsilon(0, count=9, delta="1e-9") == 0
+    assert optimal_epsilon("0.01", count=9, delta="0.9") == 0
 
 
 def test_homogeneous_optimum_epsilon_requires_mechanisms_that_have_the_epsilon_that_is_said() -> None:
     # One of 20 that costs a little more is above what 20 equal ones cost.
-    bound = optimal_epsilon("1e-3", each="0.05", count=20)
-    more = heterogeneous_epsilon("1e-3", each=[("0.05", 0)] * 19 + [("0.06", 0)])
+    bound = optimal_epsilon("0.05", count=20, delta="1e-3")
+    more = heterogeneous_epsilon([("0.05", 0)] * 19 + [("0.06", 0)], delta="1e-3")
     assert more > bound
+
+
+def test_homogeneous_optimum_epsilon_ensures_that_every_rounding_is_outward() -> None:
+    # For one mechanism, e^epsilon = ((1 + e^e) T' - e^e) with few operations: a rounding inward would show.
+    source = random.Random(13)
+    with mpmath.workdps(110):
+        for _ in range(150):
+            each, d = Fraction(source.randint(1, 10**6), 10**6), Fraction(source.randint(1, 10**6), 10**9)
+            delta = d + Fraction(source.randint(1, 10**5), 10**6)
+            p, q = 1 / (1 + mpmath.exp(-mp(each))), 1 / (1 + mpmath.exp(mp(each)))
+            target = 1 - (1 - mp(delta)) / (1 - mp(d))
+            true = max(mpmath.log((p - target) / q), mpmath.log1p(-target), mp(0)) if p > target else mp(0)
+            assert mp(optimal_epsilon(each, count=1, delta=delta, each_delta=d)) >= true
+            true = 1 - (1 - mp(d)) * (1 - max(mp(0), p - q * mpmath.exp(mp(each) / 2)))
+            assert mp(optimal_delta(each, count=1, epsilon=each / 2, each_delta=d)) >= true
 
 
 def test_the_least_epsilon_and_delta_belong_together() -> None:
@@ -129,7 +144,7 @@ def test_the_least_epsilon_and_delta_belong_together() -> None:
     for _ in range(40):
         each, count = Fraction(source.randint(1, 400), 200), source.randint(1, 60)
         delta = Fraction(1, 10 ** source.randint(1, 12))
-        found = optimal_epsilon(delta, each=each, count=count)
-        assert optimal_delta(Fraction(found), each=each, count=count) <= delta * (1 + Fraction(1, 10**40))
+        found = optimal_epsilon(each, count=count, delta=delta)
+        assert optimal_delta(each, count=count, epsilon=Fraction(found)) <= delta * (1 + Fraction(1, 10**40))
         if found > 0:
-            assert optimal_delta(Fraction(found) * (1 - Fraction(1, 10**25)), each=each, count=count) > delta
+            assert optimal_delta(each, count=count, epsilon=Fraction(found) * (1 - Fraction(1, 10**25))) > delta

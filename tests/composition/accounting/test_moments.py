@@ -37,7 +37,7 @@ from viameter.errors import NumberError
     [("1/32", "1e-3", "0.688002455487808"), ("0.2", "1e-6", "3.1310556807643472"), ("0.5", "1e-7", "5.67085883546877")],
 )
 def test_moments_to_epsilon_ensures_the_reference_values_of_zcdp(rho: str, delta: str, reference: str) -> None:
-    found = moments_epsilon(Fraction(delta), moments=Moments(rho=Fraction(rho)))
+    found = moments_epsilon(Moments(rho=Fraction(rho)), delta=Fraction(delta))
     assert Fraction(reference) - Fraction(1, 10**14) <= found <= Fraction(reference) * (1 + Fraction(1, 10**12))
 
 
@@ -59,9 +59,9 @@ def test_moments_to_epsilon_ensures_a_bound_on_every_law_by_every_order() -> Non
             )
             assert true <= moment <= true + mp(10) ** -12
         for delta in (Fraction(1, 10), Fraction(1, 10**5)):
-            found = moments_epsilon(delta, moments=moments)
+            found = moments_epsilon(moments, delta=delta)
             assert profile(losses.tolist(), law.weights.tolist(), Fraction(found), law.infinity) <= mp(delta)
-            at = moments_delta(Fraction(found), moments=moments)
+            at = moments_delta(moments, epsilon=Fraction(found))
             assert at <= delta * (1 + Fraction(1, 10**9))
             assert profile(losses.tolist(), law.weights.tolist(), Fraction(found), law.infinity) <= mp(at)
 
@@ -74,24 +74,24 @@ def test_moments_to_epsilon_ensures_the_formula_for_renyi_curves() -> None:
         a: 3 * mp(r) + mpmath.log(1 - 1 / mp(a)) - mpmath.log(mp(a) * d) / (mp(a) - 1)
         for a, r in ((2, Fraction(1, 10)), (10, Fraction(1, 2)))
     }
-    found = mp(moments_epsilon(Fraction(1, 10**6), moments=moments))
+    found = mp(moments_epsilon(moments, delta=Fraction(1, 10**6)))
     true = min(by_order.values())
     assert true <= found <= true * (1 + mp(10) ** -30)
     # A bound of infinite order is one of every order.
     pure_curve = Moments()
     pure_curve.claim(vm.renyi({math.inf: 1}), 1)
-    assert moments_epsilon(Fraction(1, 10**6), moments=pure_curve) < math.inf
+    assert moments_epsilon(pure_curve, delta=Fraction(1, 10**6)) < math.inf
 
 
 def test_moments_to_epsilon_ensures_an_answer_at_the_ends() -> None:
-    assert moments_epsilon(Fraction(0), moments=Moments(rho=Fraction(1))) == math.inf
+    assert moments_epsilon(Moments(rho=Fraction(1)), delta=Fraction(0)) == math.inf
     leak = Moments()
     leak.product.add(pure_pair(Fraction(1), delta=Fraction(1, 100)), 2)
-    assert moments_epsilon(Fraction(1, 100), moments=leak) == math.inf
-    assert moments_epsilon(Fraction(1, 20), moments=leak) < math.inf
-    assert moments_epsilon(Fraction(9, 10), moments=Moments(rho=Fraction(1, 10**6))) == 0
-    assert moments_epsilon(Fraction(1, 10**300), moments=Moments(rho=Fraction(1))) > 20
-    assert moments_delta(Fraction(10**6), moments=Moments(rho=Fraction(1))) < Fraction(1, 10**300)
+    assert moments_epsilon(leak, delta=Fraction(1, 100)) == math.inf
+    assert moments_epsilon(leak, delta=Fraction(1, 20)) < math.inf
+    assert moments_epsilon(Moments(rho=Fraction(1, 10**6)), delta=Fraction(9, 10)) == 0
+    assert moments_epsilon(Moments(rho=Fraction(1)), delta=Fraction(1, 10**300)) > 20
+    assert moments_delta(Moments(rho=Fraction(1)), epsilon=Fraction(10**6)) < Fraction(1, 10**300)
 
 
 def test_moments_to_epsilon_requires_a_bound_at_the_order_that_is_used() -> None:
@@ -102,7 +102,7 @@ def test_moments_to_epsilon_requires_a_bound_at_the_order_that_is_used() -> None
     assert moments.at(Fraction(3)) is None
     assert as_fraction(moments.at(Fraction(2))) == pytest.approx(2 * (0.3 + 0.2))
     assert as_fraction(moments.at(Fraction(1))) == pytest.approx(1 * (0.1 + 0.2))
-    bounds = {moments_epsilon(Fraction(1, 100), moments=moments)}
+    bounds = {moments_epsilon(moments, delta=Fraction(1, 100))}
     assert all(0 < bound < math.inf for bound in bounds)
 
 
@@ -112,7 +112,7 @@ def test_moments_to_epsilon_requires_bounds_in_both_directions() -> None:
     assert sum(left[n] ** 2 / right[n] for n in left) == 2
     forward = Moments()
     forward.claim(vm.renyi({2: Fraction(mpmath.nstr(mpmath.log(2), 40)) + Fraction(1, 10**30)}), 1)
-    bound = Fraction(moments_epsilon(Fraction(1, 5), moments=forward))
+    bound = Fraction(moments_epsilon(forward, delta=Fraction(1, 5)))
     assert hockey_stick(left, right, bound) <= mp(Fraction(1, 5))
     assert hockey_stick(right, left, bound) > mp(Fraction(1, 5))
 
@@ -124,25 +124,25 @@ def test_sums_of_epsilon_and_delta_ensures_exact_sums() -> None:
     sums = Sums()
     sums.add(Fraction(1, 10), Fraction(1, 10**9), 10)
     sums.add(Fraction(1, 3), Fraction(0), 3)
-    assert sums_epsilon(Fraction(1, 10**8), sums=sums) == 2
-    assert sums_epsilon(Fraction(1, 10**9), sums=sums) == math.inf
+    assert sums_epsilon(sums, delta=Fraction(1, 10**8)) == 2
+    assert sums_epsilon(sums, delta=Fraction(1, 10**9)) == math.inf
     sums.add(Fraction(0), Fraction(1), 1)
     assert sums.delta == 1
-    assert sums_epsilon(Fraction(1), sums=sums) == 2
+    assert sums_epsilon(sums, delta=Fraction(1)) == 2
     # Never below the optimum, and at delta 0 equal to it.
     sums = Sums()
     sums.add(Fraction(1, 20), Fraction(0), 20)
-    assert sums_epsilon(Fraction(0), sums=sums) == optimal_epsilon(0, each="0.05", count=20)
+    assert sums_epsilon(sums, delta=Fraction(0)) == optimal_epsilon("0.05", count=20, delta=0)
 
 
 def test_sums_of_epsilon_and_delta_requires_a_pair_for_every_mechanism() -> None:
     sums = Sums()
     sums.add(Fraction(1), Fraction(0), 5)
     sums.add(math.inf, Fraction(0), 1)
-    assert sums_epsilon(Fraction(1, 2), sums=sums) == math.inf
+    assert sums_epsilon(sums, delta=Fraction(1, 2)) == math.inf
     sums = Sums()
     sums.add(math.inf, Fraction(0), 0)
-    assert sums_epsilon(Fraction(1, 2), sums=sums) == 0
+    assert sums_epsilon(sums, delta=Fraction(1, 2)) == 0
 
 
 # --- heterogeneous-optimum-epsilon ------------------------------------------------------------------------------------
@@ -165,22 +165,22 @@ def test_heterogeneous_optimum_epsilon_ensures_the_optimum_by_enumeration(size: 
     source = random.Random(size)
     for delta in (Fraction(1, 1000), Fraction(1, 20), Fraction(1, 10**6)):
         pairs = [(Fraction(source.randint(1, 100), 100), Fraction(source.randint(0, 9), 10**8)) for _ in range(size)]
-        found = heterogeneous_epsilon(delta, each=pairs)
+        found = heterogeneous_epsilon(pairs, delta=delta)
         true = least_epsilon(partial(murtagh_vadhan, pairs), delta, sum(e for e, _ in pairs))
         assert true <= mp(Fraction(found)) <= true * (1 + mp(10) ** -9) + mp(10) ** -9
 
 
 def test_heterogeneous_optimum_epsilon_ensures_the_homogeneous_one_for_equal_mechanisms() -> None:
     for count in (3, 40, 500):
-        exact = optimal_epsilon("1e-6", each="0.1", count=count, each_delta="1e-10")
-        found = heterogeneous_epsilon("1e-6", each=[("0.1", "1e-10")] * count)
+        exact = optimal_epsilon("0.1", count=count, delta="1e-6", each_delta="1e-10")
+        found = heterogeneous_epsilon([("0.1", "1e-10")] * count, delta="1e-6")
         assert exact * (1 - Fraction(1, 10**15)) <= found <= exact * (1 + Fraction(1, 10**4))
 
 
 def test_heterogeneous_optimum_epsilon_ensures_an_upper_bound_for_many_that_is_tight() -> None:
     # Two kinds of a hundred: the truth is a double sum of binomials.
     pairs = [(Fraction(1, 10), Fraction(0))] * 100 + [(Fraction(3, 20), Fraction(0))] * 100
-    found = Fraction(heterogeneous_epsilon("1e-6", each=pairs))
+    found = Fraction(heterogeneous_epsilon(pairs, delta="1e-6"))
     losses, weights = [], []
     for kind in (Fraction(1, 10), Fraction(3, 20)):
         p = 1 / (1 + mpmath.exp(-mp(kind)))
@@ -196,10 +196,10 @@ def test_heterogeneous_optimum_epsilon_ensures_an_upper_bound_for_many_that_is_t
 
 def test_heterogeneous_optimum_epsilon_requires_pairs_of_numbers_in_their_range() -> None:
     with pytest.raises(NumberError):
-        heterogeneous_epsilon("1e-6", each=[(-1, 0)])
+        heterogeneous_epsilon([(-1, 0)], delta="1e-6")
     with pytest.raises(NumberError):
-        heterogeneous_epsilon("1e-6", each=[(1, 2)])
-    assert heterogeneous_epsilon("1e-9", each=[(1, "1e-8")]) == math.inf
-    assert heterogeneous_epsilon("1e-9", each=[]) == 0
-    assert heterogeneous_epsilon(0, each=[(1, 0), ("1/2", 0)]) == Fraction(3, 2)
+        heterogeneous_epsilon([(1, 2)], delta="1e-6")
+    assert heterogeneous_epsilon([(1, "1e-8")], delta="1e-9") == math.inf
+    assert heterogeneous_epsilon([], delta="1e-9") == 0
+    assert heterogeneous_epsilon([(1, 0), ("1/2", 0)], delta=0) == Fraction(3, 2)
     assert kov_delta(1, 1, 1) == 0

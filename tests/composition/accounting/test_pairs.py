@@ -21,7 +21,7 @@ from tests.composition.accounting.oracles import (
     shifted,
 )
 
-from viameter.composition.accounting.distribution import LossDistribution, points, together
+from viameter.composition.accounting.distribution import LossDistribution, gaussian_factor, points, together
 from viameter.composition.accounting.enumeration import enumerable, enumerate_points, points_delta, points_epsilon
 from viameter.composition.accounting.pairs import (
     discrete_gaussian_pair,
@@ -113,7 +113,7 @@ def test_dominating_pure_requires_privacy_in_both_directions() -> None:
 def test_dominating_randomized_response_ensures_the_law_itself(answers: int, probability: str) -> None:
     p = mp(Fraction(probability))
     laws = [{n: p if n == truth else (1 - p) / (answers - 1) for n in range(answers)} for truth in range(answers)]
-    pair = response_pair(answers, probability=Fraction(probability))
+    pair = response_pair(1, answers=answers, probability=Fraction(probability))
     for left, right in itertools.permutations(laws, 2):
         dominated(left, right, pair)
         tight(left, right, pair)
@@ -124,7 +124,9 @@ def test_dominating_randomized_response_requires_one_answer() -> None:
     p = mp(Fraction(3, 4))
     left, right = ({0: p, 1: 1 - p}, {0: 1 - p, 1: p})
     with pytest.raises(AssertionError):
-        dominated(product_law([left] * 2), product_law([right] * 2), response_pair(2, probability=Fraction(3, 4)))
+        dominated(
+            product_law([left] * 2), product_law([right] * 2), response_pair(1, answers=2, probability=Fraction(3, 4))
+        )
 
 
 # --- dominating-discrete-laplace --------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ def test_dominating_discrete_laplace_ensures_the_law_of_every_distance_up_to_the
     scale: str, sensitivity: int
 ) -> None:
     noise = laplace_pmf(Fraction(scale), int(60 * Fraction(scale)) + 40)
-    pair = discrete_laplace_pair(Fraction(scale), sensitivity=sensitivity)
+    pair = discrete_laplace_pair(sensitivity, scale=Fraction(scale))
     for distance in {1, sensitivity // 2, sensitivity - 1, sensitivity} - {0}:
         # What was cut off has a probability below 1e-24.
         dominated(noise, shifted(noise, distance), pair, missing=1e-20)
@@ -145,7 +147,7 @@ def test_dominating_discrete_laplace_ensures_the_law_of_every_distance_up_to_the
 
 def test_dominating_discrete_laplace_ensures_domination_where_points_are_gathered() -> None:
     scale, sensitivity = Fraction(1000), 5000
-    pair = discrete_laplace_pair(scale, sensitivity=sensitivity)
+    pair = discrete_laplace_pair(sensitivity, scale=scale)
     assert len(pair.losses) < 2100
     r = mpmath.exp(-1 / mp(scale))
     losses = [Fraction(sensitivity - 2 * x) / scale for x in range(sensitivity + 1)]
@@ -159,10 +161,10 @@ def test_dominating_discrete_laplace_ensures_domination_where_points_are_gathere
 def test_dominating_discrete_laplace_requires_integers_and_discrete_noise() -> None:
     # The same scale with continuous noise is dominated, but not the other way around.
     continuous = 0.5 * (1 - np.exp((0.5 - 1) / 2)) * 2
-    pair = discrete_laplace_pair(Fraction(1), sensitivity=1)
+    pair = discrete_laplace_pair(1, scale=Fraction(1))
     assert of(pair, 0.5) < mp(continuous) or of(pair, 0.5) > mp(continuous) / 2
     with pytest.raises(NoTheorem, match="count it as pure"):
-        discrete_laplace_pair(Fraction(1), sensitivity=10**9)
+        discrete_laplace_pair(10**9, scale=Fraction(1))
     # A vector that changes in two places is not one integer.
     noise = laplace_pmf(Fraction(1), 25)
     moved = shifted(noise, 1)
@@ -178,7 +180,7 @@ def test_dominating_discrete_gaussian_ensures_the_law_of_every_distance_up_to_th
     scale: str, sensitivity: int
 ) -> None:
     noise = gaussian_pmf(Fraction(scale), 80)
-    pair = discrete_gaussian_pair(Fraction(scale), sensitivity=sensitivity)
+    pair = discrete_gaussian_pair(sensitivity, scale=Fraction(scale))
     assert pair.infinity < 1e-40
     for distance in {1, sensitivity // 2, sensitivity} - {0}:
         dominated(noise, shifted(noise, distance), pair)
@@ -195,7 +197,7 @@ def test_dominating_discrete_gaussian_ensures_the_law_of_every_distance_up_to_th
 
 def test_dominating_discrete_gaussian_ensures_domination_where_points_are_gathered() -> None:
     scale = Fraction(200)
-    pair = discrete_gaussian_pair(scale, sensitivity=3)
+    pair = discrete_gaussian_pair(3, scale=scale)
     assert len(pair.losses) < 2100
     noise = gaussian_pmf(scale, 3200)
     losses = [Fraction(3 * (3 - 2 * z)) / (2 * scale**2) for z in noise]
@@ -205,8 +207,8 @@ def test_dominating_discrete_gaussian_ensures_domination_where_points_are_gather
 
 
 def test_dominating_discrete_gaussian_ensures_the_known_value_at_scale_1() -> None:
-    assert round(float(of(discrete_gaussian_pair(Fraction(1), sensitivity=1), 1)), 5) == 0.14135
-    assert not discrete_gaussian_pair(Fraction(1), sensitivity=0).has_points
+    assert round(float(of(discrete_gaussian_pair(1, scale=Fraction(1)), 1)), 5) == 0.14135
+    assert not discrete_gaussian_pair(0, scale=Fraction(1)).has_points
 
 
 def test_dominating_discrete_gaussian_requires_discrete_noise_and_a_scale_that_can_be_listed() -> None:
@@ -215,11 +217,11 @@ def test_dominating_discrete_gaussian_requires_discrete_noise_and_a_scale_that_c
     true = hockey_stick(noise, shifted(noise, 1), 1)
     assert true > mp("0.1269367375066")
     with pytest.raises(NoTheorem, match="zcdp"):
-        discrete_gaussian_pair(Fraction(10**9), sensitivity=1)
+        discrete_gaussian_pair(1, scale=Fraction(10**9))
     two = product_law([gaussian_pmf(Fraction(1), 9)] * 2)
     moved = {(a + 1, b + 1): p for (a, b), p in two.items()}
     with pytest.raises(AssertionError):
-        dominated(two, moved, discrete_gaussian_pair(Fraction(1), sensitivity=1))
+        dominated(two, moved, discrete_gaussian_pair(1, scale=Fraction(1)))
 
 
 # --- dominating-pairs-compose and loss-distribution-delta -------------------------------------------------------------
@@ -229,7 +231,7 @@ def test_dominating_pairs_compose_ensures_the_product_also_for_adaptive_choices(
     # The second mechanism is randomized response of 1/2 on one or the other question, or a leak within its budget.
     pair = pure_pair(Fraction(1, 2), delta=Fraction(1, 100))
     left, right = response(Fraction(1, 2), Fraction(1, 100))
-    whole = together(pair, pair)
+    whole = together(pair, after=pair)
     choices: list[tuple[Law, Law]] = [(left, right), (right, left), ({0: mp(1)}, {0: mp(1)})]
     for plan in itertools.product(range(3), repeat=len(left)):
         mine: Law = {}
@@ -256,7 +258,7 @@ def test_dominating_pairs_compose_requires_pairs_that_are_fixed_in_advance() -> 
     mine["no", 1], theirs["no", 1] = left["no"] * (1 - mp(d)), right["no"]
     one = pure_pair(Fraction(1))
     for follows in (pure_pair(Fraction(mpmath.nstr(second, 30))), pure_pair(Fraction(0), delta=d)):
-        assert of(together(one, follows), 1) < hockey_stick(mine, theirs, 1)
+        assert of(together(one, after=follows), 1) < hockey_stick(mine, theirs, 1)
 
 
 def test_loss_distribution_delta_ensures_an_upper_bound_close_to_the_mean() -> None:
@@ -268,9 +270,7 @@ def test_loss_distribution_delta_ensures_an_upper_bound_close_to_the_mean() -> N
         distribution = LossDistribution(losses, weights, source.random() / 100)
         epsilon = source.uniform(-6, 6)
         true = of(distribution, epsilon)
-        assert (
-            true <= mp(points_delta(epsilon, distribution=distribution)) <= true * (1 + mp(10) ** -13) + mp(10) ** -300
-        )
+        assert true <= mp(points_delta(distribution, epsilon=epsilon)) <= true * (1 + mp(10) ** -13) + mp(10) ** -300
 
 
 def test_loss_distribution_delta_ensures_an_epsilon_that_is_enough_and_hardly_more() -> None:
@@ -280,13 +280,13 @@ def test_loss_distribution_delta_ensures_an_epsilon_that_is_enough_and_hardly_mo
         weights = np.array([source.random() for _ in losses])
         distribution = LossDistribution(losses, weights / weights.sum())
         target = Fraction(10 ** source.uniform(-9, -0.3))
-        found = Fraction(points_epsilon(target, distribution=distribution))
+        found = Fraction(points_epsilon(distribution, delta=target))
         assert of(distribution, found) <= mp(target)
         if found > 0:
             assert of(distribution, found - Fraction(1, 10**6)) > mp(target)
     single = LossDistribution(np.array([-1.0]), np.array([1.0]))
-    assert points_epsilon(Fraction(1, 10), distribution=single) == 0
-    assert points_epsilon(Fraction(0), distribution=pure_pair(Fraction(2))) == 2
+    assert points_epsilon(single, delta=Fraction(1, 10)) == 0
+    assert points_epsilon(pure_pair(Fraction(2)), delta=Fraction(0)) == 2
 
 
 def test_loss_distribution_delta_requires_finite_rising_losses_and_weights() -> None:
@@ -302,6 +302,8 @@ def test_loss_distribution_delta_requires_finite_rising_losses_and_weights() -> 
     ):
         with pytest.raises(NumberError):
             LossDistribution(np.array(losses), np.array(weights), infinity)
+    with pytest.raises(NoTheorem, match="Gaussian factor"):
+        points_delta(gaussian_factor(Fraction(1)), epsilon=1.0)
     # Points that stand for the same loss are joined.
     assert len(points(np.array([1.0, 1.0]), np.array([0.5, 0.5])).losses) == 1
 
@@ -309,7 +311,7 @@ def test_loss_distribution_delta_requires_finite_rising_losses_and_weights() -> 
 def test_products_of_few_points_are_written_out() -> None:
     product = Product()
     product.add(pure_pair(Fraction(1, 3)), 5)
-    product.add(response_pair(4, probability=Fraction(1, 2)), 2)
+    product.add(response_pair(1, answers=4, probability=Fraction(1, 2)), 2)
     assert enumerable(product)
     whole = enumerate_points(product)
     left, right = response(Fraction(float(pure_pair(Fraction(1, 3)).losses[1])))

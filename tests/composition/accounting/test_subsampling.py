@@ -63,8 +63,8 @@ def subsampled(rows: list[int], rate: Fraction, noise: Law) -> Law:
 
 
 NOISES = {
-    "laplace": (laplace_pmf(Fraction(1), 60), discrete_laplace_pair(Fraction(1), sensitivity=1)),
-    "gaussian": (gaussian_pmf(Fraction(4, 3), 30), discrete_gaussian_pair(Fraction(4, 3), sensitivity=1)),
+    "laplace": (laplace_pmf(Fraction(1), 60), discrete_laplace_pair(1, scale=Fraction(1))),
+    "gaussian": (gaussian_pmf(Fraction(4, 3), 30), discrete_gaussian_pair(1, scale=Fraction(4, 3))),
 }
 
 
@@ -122,7 +122,7 @@ def test_poisson_subsampling_remove_requires_a_subsample_of_its_own_for_each_mec
         key: mp(q) * both_with.get(key, mp(0)) + mp(1 - q) * both_without.get(key, mp(0))
         for key in both_with.keys() | both_without.keys()
     }
-    one = amplified_removal(discrete_laplace_pair(Fraction(1), sensitivity=1), rate=q)
+    one = amplified_removal(discrete_laplace_pair(1, scale=Fraction(1)), rate=q)
     independent = TightAccount()
     independent.add(one, 2)
     level = 0.3
@@ -234,6 +234,8 @@ def test_what_has_no_profile_or_too_many_losses_cannot_be_amplified() -> None:
         poisson_subsampled(zcdp("0.1"), "0.1")
     with pytest.raises(NoTheorem, match="subsample of a subsample"):
         poisson_subsampled(poisson_subsampled(pure(1), "0.1"), "0.1")
+    with pytest.raises(NoTheorem, match="subsample of a subsample"):
+        poisson_subsampled(together(pure(1), together(poisson_subsampled(pure(1), "0.1"))), "0.1")
     for heavy in (
         together(discrete_gaussian(50), discrete_gaussian(50)),
         together(pure(1), zcdp(1)),

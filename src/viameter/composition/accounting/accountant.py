@@ -74,7 +74,7 @@ class Report:
         return "\n".join(lines)
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Accountant:
     """What several mechanisms cost together.
 
@@ -167,7 +167,7 @@ class Accountant:
         target = probability(delta, name="delta")
         if target == 1 or not self._counts:
             return ZERO
-        answers = [sums_epsilon(target, sums=self._sums)]
+        answers = [sums_epsilon(self._sums, delta=target)]
         if target > 0:
             if self._tight:
                 answers.append(self._tight_epsilon(target))
@@ -190,25 +190,25 @@ class Accountant:
                 answers[-1] = max(answers[-1], self._addition.delta(level))
         if not self._tight or self._claims:
             parts = (self._removal_moments, self._addition_moments)
-            answers.append(max(moments_delta(level, moments=part) for part in parts))
+            answers.append(max(moments_delta(part, epsilon=level) for part in parts))
         equal = self._equal()
         if equal is not None and equal[2] <= QUICK_OPTIMUM:
-            answers.append(optimal_delta(level, each=equal[0], each_delta=equal[1], count=equal[2]))
+            answers.append(optimal_delta(equal[0], count=equal[2], epsilon=level, each_delta=equal[1]))
         ranges = self._equal_ranges()
         if ranges is not None:
-            answers.append(range_delta(level, eta=ranges[0], count=ranges[1], adaptive=False))
+            answers.append(range_delta(ranges[0], count=ranges[1], epsilon=level, adaptive=False))
         return min(answers)
 
     def report(self, *, delta: Number) -> Report:
         """What every representation says at a delta."""
         target = probability(delta, name="delta")
-        readings = [Reading("sums", sums_epsilon(target, sums=self._sums), theorem_of(sums_epsilon).slug)]
+        readings = [Reading("sums", sums_epsilon(self._sums, delta=target), theorem_of(sums_epsilon).slug)]
         if 0 < target < 1 and self._counts:
             readings.append(Reading("moments", self._moments_epsilon(target), theorem_of(moments_epsilon).slug))
             readings.extend(self._special(target, MOST_OPTIMUM))
             mu_squared = self._removal.product.mu_squared
             if self._tight and mu_squared and not self._removal.product.counts:
-                epsilon = gaussian_epsilon(target, mu_squared=mu_squared)
+                epsilon = gaussian_epsilon(mu_squared, delta=target)
                 readings.append(Reading("gaussian profile", epsilon, theorem_of(gaussian_delta).slug))
             if self._tight:
                 few = enumerable(self._removal.product) and enumerable(self._addition.product)
@@ -251,19 +251,19 @@ class Accountant:
         return epsilon if self._symmetric else max(epsilon, self._addition.epsilon(target))
 
     def _moments_epsilon(self, target: Fraction) -> Extended:
-        epsilon = moments_epsilon(target, moments=self._removal_moments)
-        return epsilon if self._symmetric else max(epsilon, moments_epsilon(target, moments=self._addition_moments))
+        epsilon = moments_epsilon(self._removal_moments, delta=target)
+        return epsilon if self._symmetric else max(epsilon, moments_epsilon(self._addition_moments, delta=target))
 
     def _special(self, target: Fraction, most: int) -> list[Reading]:
         """Representations for equal mechanisms."""
         readings = []
         equal = self._equal()
         if equal is not None and equal[2] <= most:
-            epsilon = optimal_epsilon(target, each=equal[0], each_delta=equal[1], count=equal[2])
+            epsilon = optimal_epsilon(equal[0], count=equal[2], delta=target, each_delta=equal[1])
             readings.append(Reading("homogeneous optimum", epsilon, theorem_of(optimal_epsilon).slug))
         ranges = self._equal_ranges()
         if ranges is not None:
-            epsilon = range_epsilon(target, eta=ranges[0], count=ranges[1], adaptive=False)
+            epsilon = range_epsilon(ranges[0], count=ranges[1], delta=target, adaptive=False)
             readings.append(Reading("bounded-range optimum", epsilon, theorem_of(range_delta).slug))
         return readings
 

@@ -16,7 +16,7 @@ CELLS = 800
 
 
 @theorem("dominating-continuous-laplace", cites="Dwork, McSherry, Nissim and Smith 2006", numbers=Numbers.IDEALIZED)
-def continuous_laplace_pair(scale: Fraction, *, sensitivity: Fraction, cells: int = CELLS) -> LossDistribution:
+def continuous_laplace_pair(d_in: Fraction, *, scale: Fraction, cells: int = CELLS) -> LossDistribution:
     """Real-valued Laplace noise has the losses d/s and -d/s, and a density between.
 
     Theorem
@@ -31,26 +31,26 @@ def continuous_laplace_pair(scale: Fraction, *, sensitivity: Fraction, cells: in
         The density of the noise is log-concave, so that the largest distance is worst (dominating-discrete-laplace).
         The loss is (|z - d| - |z|)/s; below 0 and above d it is constant, between it is linear in z.
     Example
-        >>> pair = continuous_laplace_pair(Fraction(20), sensitivity=Fraction(1))
+        >>> pair = continuous_laplace_pair(Fraction(1), scale=Fraction(20))
         >>> float(pair.losses[-1]), round(float(pair.weights[-1]), 3)
         (0.05, 0.5)
     """
-    if sensitivity == 0:
+    if d_in == 0:
         return NOTHING
-    top = floats.from_fraction_up(sensitivity / scale)
+    top = floats.from_fraction_up(d_in / scale)
     nodes, weights = half_exponential_cells(top, factor=0.25, cells=cells)
     weights[-1] = floats.add_up(float(weights[-1]), 0.5)
     weights[0] = floats.add_up(float(weights[0]), float_up(UP.exp(real_up(-top))) / 2)
     return points(nodes, weights)
 
 
-def continuous_gaussian_pair(scale: Fraction, *, sensitivity: Fraction) -> LossDistribution:
+def continuous_gaussian_pair(d_in: Fraction, *, scale: Fraction) -> LossDistribution:
     """Real-valued Gaussian noise: a normal loss of variance (d/s)^2 and half of that as its mean."""
-    return gaussian_factor((sensitivity / scale) ** 2) if sensitivity else NOTHING
+    return gaussian_factor((d_in / scale) ** 2) if d_in else NOTHING
 
 
 @theorem("gaussian-profile", cites="Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2019", numbers=Numbers.IDEALIZED)
-def gaussian_delta(epsilon: Number, *, mu_squared: Number) -> Fraction:
+def gaussian_delta(squares: Number, *, epsilon: Number) -> Fraction:
     """Continuous Gaussian noise has delta = Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu).
 
     Theorem
@@ -65,10 +65,10 @@ def gaussian_delta(epsilon: Number, *, mu_squared: Number) -> Fraction:
         delta is P(L > e) - e^e Q(L > e). It rises with mu, so that mu may be rounded up; the first term is rounded up,
         the second down.
     Example
-        >>> float(gaussian_delta(1, mu_squared=1))
+        >>> float(gaussian_delta(1, epsilon=1))
         0.126936737506...
     """
-    level, squared = nonnegative(epsilon, name="epsilon"), nonnegative(mu_squared, name="mu_squared")
+    level, squared = nonnegative(epsilon, name="epsilon"), nonnegative(squares, name="squares")
     if squared == 0:
         return ZERO
     mu = UP.sqrt(real_up(squared))
@@ -78,18 +78,21 @@ def gaussian_delta(epsilon: Number, *, mu_squared: Number) -> Fraction:
     return min(Fraction(1), max(ZERO, as_fraction(bound)))
 
 
-def gaussian_epsilon(delta: Number, *, mu_squared: Number) -> Extended:
+def gaussian_epsilon(squares: Number, *, delta: Number) -> Extended:
     """An epsilon just above the least one of continuous Gaussian noise at a delta > 0."""
-    target, squared = probability(read_positive(delta, name="delta"), name="delta"), nonnegative(mu_squared, name="mu")
-    if gaussian_delta(0, mu_squared=squared) <= target:
+    target, squared = (
+        probability(read_positive(delta, name="delta"), name="delta"),
+        nonnegative(squares, name="squares"),
+    )
+    if gaussian_delta(squared, epsilon=0) <= target:
         return ZERO
     high = Fraction(1, 1024)
-    while gaussian_delta(high, mu_squared=squared) > target:
+    while gaussian_delta(squared, epsilon=high) > target:
         high *= 2
     low = high / 2
     for _ in range(48):
         middle = (low + high) / 2
-        if gaussian_delta(middle, mu_squared=squared) <= target:
+        if gaussian_delta(squared, epsilon=middle) <= target:
             high = middle
         else:
             low = middle

@@ -237,7 +237,7 @@ class Contour:
     cites="Laplace inversion and Poisson summation; derived here. Compare Zhu, Dong and Wang 2022, Section 4",
     numbers=Numbers.OUTWARD,
 )
-def contour_delta(epsilon: float, *, product: Product, contour: Contour) -> Real:
+def contour_delta(losses: Product, *, contour: Contour, epsilon: float) -> Real:
     """Delta of a product of loss distributions is at most a finite sum of values of its transform.
 
     Theorem
@@ -279,13 +279,13 @@ def contour_delta(epsilon: float, *, product: Product, contour: Contour) -> Real
         >>> product.add(pure_pair(Fraction(1, 20)), 1000)
         >>> contour = Contour(plan_at(product, line_for_epsilon(product, 8.283573)))
         >>> contour.include(product.counts.items())
-        >>> f"{float(contour_delta(8.283573346016258, product=product, contour=contour)):.3e}"
+        >>> f"{float(contour_delta(product, contour=contour, epsilon=8.283573346016258)):.3e}"
         '1.000e-06'
     """
-    contour.prepare(product.mu_squared)
+    contour.prepare(losses.mu_squared)
     relative, _ = contour.evaluate(epsilon)
     finite = UP.mul(UP.exp(contour.log_scale(epsilon)), real_up(max(relative, 2.0**-1000)))
-    return UP.add(product.infinity, finite)
+    return UP.add(losses.infinity, finite)
 
 
 def _logarithms(real: Floats, imaginary: Floats, off: float) -> Logarithms:

@@ -283,8 +283,12 @@ def poisson_subsampled(mechanism: Mechanism, subsample: Subsample | Number) -> P
             f"{type(mechanism).__name__} says too little for subsampling: amplification needs a privacy profile, which "
             "Renyi bounds do not have; describe the noise, as in discrete_gaussian(scale)"
         )
-    if isinstance(mechanism, PoissonSubsampled) or (
-        isinstance(mechanism, Together) and any(isinstance(part, PoissonSubsampled) for part in mechanism.parts)
-    ):
+    if _has_subsample(mechanism):
         raise NoTheorem(f"a subsample of a subsample: give one rate, {show(sample.rate)} times the other")
     return PoissonSubsampled(mechanism, sample)
+
+
+def _has_subsample(mechanism: Mechanism) -> bool:
+    if isinstance(mechanism, Together):
+        return any(map(_has_subsample, mechanism.parts))
+    return isinstance(mechanism, PoissonSubsampled)

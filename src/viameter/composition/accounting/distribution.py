@@ -79,7 +79,7 @@ def gaussian_factor(mu_squared: Fraction) -> LossDistribution:
     cites="Zhu, Dong and Wang 2022 (Optimal Accounting via Characteristic Function), Theorem 10",
     numbers=Numbers.OUTWARD,
 )
-def together(left: LossDistribution, right: LossDistribution) -> LossDistribution:
+def together(losses: LossDistribution, *, after: LossDistribution) -> LossDistribution:
     """Two mechanisms, the second chosen by the answer of the first, are dominated by the product of dominating pairs.
 
     Theorem
@@ -99,11 +99,11 @@ def together(left: LossDistribution, right: LossDistribution) -> LossDistributio
         and falling in e^-l does, and is thus at most that of (P, Q). Weights and losses that are larger only raise it.
     Example
         >>> one = LossDistribution(np.array([-1.0, 1.0]), np.array([0.25, 0.75]))
-        >>> together(one, one).losses.tolist()
+        >>> together(one, after=one).losses.tolist()
         [-2.0, 0.0, 2.0]
     """
-    losses = vectors.add_up(left.losses[:, None], right.losses[None, :]).ravel()
-    weights = vectors.mul_up(left.weights[:, None], right.weights[None, :]).ravel()
-    infinity = floats.add_up(left.infinity, right.infinity)
-    product = points(losses, weights, infinity)
-    return LossDistribution(product.losses, product.weights, product.infinity, left.mu_squared + right.mu_squared)
+    sums = vectors.add_up(losses.losses[:, None], after.losses[None, :]).ravel()
+    weights = vectors.mul_up(losses.weights[:, None], after.weights[None, :]).ravel()
+    infinity = floats.add_up(losses.infinity, after.infinity)
+    product = points(sums, weights, infinity)
+    return LossDistribution(product.losses, product.weights, product.infinity, losses.mu_squared + after.mu_squared)

@@ -13,6 +13,8 @@ from viameter.theorem import Numbers, theorem
 
 DOROSHENKO = "Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022 (Connect the Dots)"
 
+LEAST = 2.0**-1000
+"""Added to weights whose relative error is unknown because they are too small for float64."""
 NORMAL_SLACK = 1 + 2.0**-34
 """Above the relative error of a weight of `normal_cells`."""
 
@@ -21,7 +23,7 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @theorem("connect-the-dots", cites=DOROSHENKO, numbers=Numbers.OUTWARD)
-def spread(distribution: LossDistribution, nodes: Floats) -> LossDistribution:
+def spread(losses: LossDistribution, *, nodes: Floats) -> LossDistribution:
     """The mass between two nodes may be moved to them, keeping its probability under both data.
 
     Theorem
@@ -38,27 +40,28 @@ def spread(distribution: LossDistribution, nodes: Floats) -> LossDistribution:
         quotients are computed as expm1 of differences of floats, without cancellation; a few dozen relative errors of
         2^-46 are less than the factor 1 + 2^-38 that weights are multiplied by.
     Example
-        >>> few = spread(LossDistribution(np.array([0.0, 0.5, 1.0]), np.array([0.25, 0.5, 0.25])), np.array([0.0, 1.0]))
+        >>> law = LossDistribution(np.array([0.0, 0.5, 1.0]), np.array([0.25, 0.5, 0.25]))
+        >>> few = spread(law, nodes=np.array([0.0, 1.0]))
         >>> few.weights.round(3).tolist()
         [0.439, 0.561]
     """
-    losses, weights = distribution.losses, distribution.weights
-    if len(nodes) < 2 or nodes[0] > losses[0] or nodes[-1] < losses[-1] or not (np.diff(nodes) > 0).all():
+    given, weights = losses.losses, losses.weights
+    if len(nodes) < 2 or nodes[0] > given[0] or nodes[-1] < given[-1] or not (np.diff(nodes) > 0).all():
         raise ParameterError("nodes must rise, and reach from the lowest loss to the highest")
-    cell = np.clip(np.searchsorted(nodes, losses, side="right") - 1, 0, len(nodes) - 2)
+    cell = np.clip(np.searchsorted(nodes, given, side="right") - 1, 0, len(nodes) - 2)
     a, b = nodes[cell], nodes[cell + 1]
-    upper, lower = _shares(losses - a, b - losses, b - a)
+    upper, lower = _shares(given - a, b - given, b - a)
     total = np.zeros(len(nodes))
     np.add.at(total, cell, weights * lower)
     np.add.at(total, cell + 1, weights * upper)
-    moved = total * (SLACK * (1 + len(losses) * 2.0**-51))
-    kept = moved > 0
-    kept[-1] = True
-    return LossDistribution(nodes[kept], moved[kept], distribution.infinity, distribution.mu_squared)
+    kept = np.zeros(len(nodes), dtype=np.bool_)
+    kept[cell] = kept[cell + 1] = True
+    moved = total * (SLACK * (1 + len(given) * 2.0**-51)) + LEAST
+    return LossDistribution(nodes[kept], moved[kept], losses.infinity, losses.mu_squared)
 
 
 @theorem("normal-loss-by-cells", cites=DOROSHENKO + "; quadrature derived here", numbers=Numbers.IDEALIZED)
-def normal_cells(mu_squared: Fraction, *, cells_per_deviation: int = 100) -> LossDistribution:
+def normal_cells(squares: Fraction, *, cells_per_deviation: int = 100) -> LossDistribution:
     """The loss of continuous Gaussian noise, normal of mean mu^2/2 and variance mu^2, by finitely many points.
 
     Theorem
@@ -82,20 +85,20 @@ def normal_cells(mu_squared: Fraction, *, cells_per_deviation: int = 100) -> Los
         >>> round(float(law.weights @ law.losses), 3), law.infinity < 1e-38
         (0.5, True)
     """
-    mu = math.sqrt(mu_squared)
+    mu = math.sqrt(squares)
     if not 2.0**-40 <= mu <= 30 or cells_per_deviation < 50:
         raise ParameterError(
             f"mu={mu:.6g} and {cells_per_deviation} cells: expected mu in [2^-40, 30], 50 cells or more"
         )
     reach = 13.2
     size = math.ceil((2 * reach + mu) * cells_per_deviation)
-    nodes = np.linspace(float(mu_squared) / 2 - mu * (mu + reach), float(mu_squared) / 2 + mu * reach, size + 1)
+    nodes = np.linspace(float(squares) / 2 - mu * (mu + reach), float(squares) / 2 + mu * reach, size + 1)
     a, b = nodes[:-1], nodes[1:]
     middle, half = (a + b) / 2, (b - a) / 2
     lower, upper = np.zeros(size), np.zeros(size)
     for node, node_weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
         loss = middle + half * node
-        x = (loss - float(mu_squared) / 2) / mu
+        x = (loss - float(squares) / 2) / mu
         density = np.exp(-x * x / 2) * (node_weight * half / (mu * math.sqrt(2 * math.pi)))
         to_upper, to_lower = _shares(half * (1 + node), half * (1 - node), 2 * half)
         lower += density * to_lower
@@ -103,7 +106,7 @@ def normal_cells(mu_squared: Fraction, *, cells_per_deviation: int = 100) -> Los
     weights = np.zeros(size + 1)
     weights[:-1] += lower
     weights[1:] += upper
-    weights *= NORMAL_SLACK
+    weights = weights * NORMAL_SLACK + LEAST
     below, above = reach + mu - 2.0**-30, reach - 2.0**-30
     weights[0] += math.exp(-below * below / 2) / below
     return points(nodes, weights, math.exp(-above * above / 2) / above)
@@ -122,7 +125,7 @@ def half_exponential_cells(top: float, *, factor: float, cells: int) -> tuple[Fl
     weights[:-1] += shares
     weights[1:] += shares
     weights *= (2 * factor * SLACK) * np.exp((nodes - top) / 2)
-    return nodes, weights
+    return nodes, weights + LEAST
 
 
 def _shares(from_lower: Floats, to_upper: Floats, width: Floats) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ from viameter.arith import ZERO, Extended, floats, vectors
 from viameter.composition.accounting.distribution import Floats, LossDistribution, points, together
 from viameter.composition.accounting.product import Product
 from viameter.composition.accounting.reals import UP, as_fraction, float_up, real_up
+from viameter.errors import NoTheorem
 from viameter.theorem import Numbers, theorem
 
 MOST_POINTS = 4096
@@ -35,12 +36,12 @@ def enumerate_points(product: Product) -> LossDistribution:
     for distribution, count in product.counts.items():
         finite = LossDistribution(distribution.losses, distribution.weights)
         for factor in [_power(finite, count)] if finite.is_pair else [finite] * count:
-            whole = together(whole, factor)
+            whole = together(whole, after=factor)
     return whole
 
 
 @theorem("loss-distribution-delta", cites="Balle, Barthe and Gaboardi 2018; definition", numbers=Numbers.OUTWARD)
-def points_delta(epsilon: float, *, distribution: LossDistribution) -> float:
+def points_delta(losses: LossDistribution, *, epsilon: float) -> float:
     """Delta of finitely many losses is the mean of (1 - e^(epsilon - loss))_+.
 
     Theorem
@@ -54,30 +55,32 @@ def points_delta(epsilon: float, *, distribution: LossDistribution) -> float:
         sup over events of P(S) - e^epsilon Q(S) is attained where P > e^epsilon Q, that is where L > epsilon. Every
         operation is rounded up.
     Example
-        >>> points_delta(0.0, distribution=LossDistribution(np.array([-1.0, 1.0]), np.array([0.25, 0.75])))
+        >>> points_delta(LossDistribution(np.array([-1.0, 1.0]), np.array([0.25, 0.75])), epsilon=0.0)
         0.474090419121...
     """
-    above = distribution.losses > epsilon
-    parts = -vectors.expm1_down(vectors.sub_down(epsilon, distribution.losses[above]))
-    finite = float(vectors.sum_up(vectors.mul_up(distribution.weights[above], parts)))
-    return floats.add_up(finite, distribution.infinity)
+    if losses.mu_squared:
+        raise NoTheorem("these points come with a Gaussian factor, which has no finite list of losses: use a contour")
+    above = losses.losses > epsilon
+    parts = -vectors.expm1_down(vectors.sub_down(epsilon, losses.losses[above]))
+    finite = float(vectors.sum_up(vectors.mul_up(losses.weights[above], parts)))
+    return floats.add_up(finite, losses.infinity)
 
 
-def points_epsilon(target: Fraction, *, distribution: LossDistribution) -> Extended:
-    """An epsilon >= 0 at which the delta of finitely many losses, none infinite, is at most the target.
+def points_epsilon(losses: LossDistribution, *, delta: Fraction) -> Extended:
+    """An epsilon >= 0 at which the delta of finitely many losses, none infinite, is at most the one given.
 
-    The least epsilon is the largest ln((A - target)/B) over l, where A is the probability of the l largest losses and B
+    The least epsilon is the largest ln((A - delta)/B) over l, where A is the probability of the l largest losses and B
     that under the other data; see homogeneous-optimum-epsilon. A is rounded up and B down.
     """
-    losses, weights = distribution.losses[::-1], distribution.weights[::-1]
-    top = float(losses[0])
-    if target <= 0:
+    given, weights = losses.losses[::-1], losses.weights[::-1]
+    top = float(given[0])
+    if delta <= 0:
         return max(ZERO, Fraction(top))
-    room = 1 + len(losses) * 2.0**-51
+    room = 1 + len(given) * 2.0**-51
     above = np.cumsum(weights) * room
     # B e^top, so that nothing overflows.
-    below = np.cumsum(_times_exp_down(weights, losses, top)) / room
-    excess = vectors.sub_up(above, floats.from_fraction_down(target))
+    below = np.cumsum(_times_exp_down(weights, given, top)) / room
+    excess = vectors.sub_up(above, floats.from_fraction_down(delta))
     useful = excess > 0
     if not useful.any():
         return ZERO

@@ -65,24 +65,24 @@ def judge(mechanism: Mechanism) -> Judgement:
         case Approximate(epsilon, delta):
             return _symmetric(pure_pair(epsilon, delta=delta), epsilon, delta)
         case RandomizedResponse(answers, probability):
-            pair = response_pair(answers, probability=probability)
+            pair = response_pair(1, answers=answers, probability=probability)
             return _symmetric(pair, _log_odds(answers, probability))
         case DiscreteLaplace(scale, sensitivity):
             few = sensitivity <= 32 * MOST_SCALE
-            pair = discrete_laplace_pair(scale, sensitivity=sensitivity) if few else pure_pair(sensitivity / scale)
+            pair = discrete_laplace_pair(sensitivity, scale=scale) if few else pure_pair(sensitivity / scale)
             return _symmetric(pair, sensitivity / scale)
         case DiscreteGaussian(scale, sensitivity):
             rho = (sensitivity / scale) ** 2 / 2
             if scale > MOST_SCALE:
                 return Judgement(None, None, INFINITY, ZERO, rho)
-            pair = discrete_gaussian_pair(scale, sensitivity=sensitivity)
+            pair = discrete_gaussian_pair(sensitivity, scale=scale)
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)
         case BoundedRange(eta):
             return _symmetric(range_pair(eta), eta, claim=eta * eta / 8)
         case ContinuousLaplace(scale, distance):
-            return _symmetric(continuous_laplace_pair(scale, sensitivity=distance), distance / scale)
+            return _symmetric(continuous_laplace_pair(distance, scale=scale), distance / scale)
         case ContinuousGaussian(scale, distance):
-            pair = continuous_gaussian_pair(scale, sensitivity=distance)
+            pair = continuous_gaussian_pair(distance, scale=scale)
             return _symmetric(pair, INFINITY if distance else ZERO, claim=(distance / scale) ** 2 / 2)
         case ZCDP(rho):
             return Judgement(None, None, INFINITY if rho else ZERO, ZERO, rho)
@@ -129,7 +129,12 @@ def _together(parts: tuple[Mechanism, ...]) -> Judgement:
     for one in judgements:
         epsilon = add_settled_up(epsilon, one.epsilon)
         delta += one.delta
-    return Judgement(reduce(together, removals), reduce(together, additions), epsilon, min(delta, Fraction(1)), None)
+    removal, addition = (reduce(_product, pairs) for pairs in (removals, additions))
+    return Judgement(removal, addition, epsilon, min(delta, Fraction(1)), None)
+
+
+def _product(left: LossDistribution, right: LossDistribution) -> LossDistribution:
+    return together(left, after=right)
 
 
 def _in_cells(pair: LossDistribution) -> LossDistribution:
@@ -141,7 +146,7 @@ def _in_cells(pair: LossDistribution) -> LossDistribution:
         return normal
     if len(pair.losses) * len(normal.losses) > MOST_PRODUCT:
         raise NoTheorem("continuous Gaussian noise with so many other losses is too much for one subsample: take fewer")
-    return together(LossDistribution(pair.losses, pair.weights, pair.infinity), normal)
+    return together(LossDistribution(pair.losses, pair.weights, pair.infinity), after=normal)
 
 
 def _log_odds(answers: int, probability: Fraction) -> Extended:

@@ -19,7 +19,7 @@ KAIROUZ = "Kairouz, Oh and Viswanath 2015 (The Composition Theorem for Different
 
 
 @theorem("homogeneous-optimum-delta", cites=KAIROUZ, numbers=Numbers.OUTWARD)
-def optimal_delta(epsilon: Number, *, each: Number, count: int, each_delta: Number = 0) -> Fraction:
+def optimal_delta(loss: Number, *, count: int, epsilon: Number, each_delta: Number = 0) -> Fraction:
     """The least delta that k mechanisms of (e, d)-differential privacy together have at an epsilon.
 
     Theorem
@@ -38,16 +38,16 @@ def optimal_delta(epsilon: Number, *, each: Number, count: int, each_delta: Numb
         and its delta is the mean of (1 - e^(epsilon - loss))_+. Each summand is a product of positive numbers, and each
         factor is rounded up; the last one as -expm1 of the exact exponent, without cancellation.
     Example
-        >>> float(optimal_delta("0.5", each="0.05", count=20))
+        >>> float(optimal_delta("0.05", count=20, epsilon="0.5"))
         0.00094779872428...
     """
     total = nonnegative(epsilon, name="epsilon")
-    e, d, k = nonnegative(each, name="each"), probability(each_delta, name="each_delta"), read_count(count, most=MOST)
+    e, d, k = nonnegative(loss, name="loss"), probability(each_delta, name="each_delta"), read_count(count, most=MOST)
     return _delta(total, e, d, k)
 
 
 @theorem("homogeneous-optimum-epsilon", cites=KAIROUZ, numbers=Numbers.OUTWARD)
-def optimal_epsilon(delta: Number, *, each: Number, count: int, each_delta: Number = 0) -> Extended:
+def optimal_epsilon(loss: Number, *, count: int, delta: Number, each_delta: Number = 0) -> Extended:
     """The least epsilon that k mechanisms of (e, d)-differential privacy together have at a delta.
 
     Theorem
@@ -64,11 +64,11 @@ def optimal_epsilon(delta: Number, *, each: Number, count: int, each_delta: Numb
         terms that fall with l, so S is the largest of 0 and A_l - e^epsilon B_l over l, and S(epsilon) <= T if and only
         if e^epsilon >= (A_l - T)/B_l for every l. A is rounded up, B and T down.
     Example
-        >>> float(optimal_epsilon("1e-3", each="0.05", count=20))
+        >>> float(optimal_epsilon("0.05", count=20, delta="1e-3"))
         0.497986408124...
     """
     target = probability(delta, name="delta")
-    e, d, k = nonnegative(each, name="each"), probability(each_delta, name="each_delta"), read_count(count, most=MOST)
+    e, d, k = nonnegative(loss, name="loss"), probability(each_delta, name="each_delta"), read_count(count, most=MOST)
     if target == 1:
         return ZERO
     if d == 1:

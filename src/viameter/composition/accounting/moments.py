@@ -67,7 +67,7 @@ class Moments:
 
 
 @theorem("moments-to-epsilon", cites=CANONNE, numbers=Numbers.OUTWARD)
-def moments_epsilon(delta: Fraction, *, moments: Moments) -> Extended:
+def moments_epsilon(losses: Moments, *, delta: Fraction) -> Extended:
     """A bound on one moment of the loss gives an epsilon for every delta.
 
     Theorem
@@ -85,16 +85,16 @@ def moments_epsilon(delta: Fraction, *, moments: Moments) -> Extended:
         at most the product of the largest moments of its parts, given any answers before.
     Example
         >>> moments = Moments(rho=Fraction(1, 32))
-        >>> float(moments_epsilon(Fraction(1, 1000), moments=moments))
+        >>> float(moments_epsilon(moments, delta=Fraction(1, 1000)))
         0.688002455487...
     """
-    target = DOWN.sub(real_down(delta), moments.product.infinity)
+    target = DOWN.sub(real_down(delta), losses.product.infinity)
     if target <= 0:
         return INFINITY
     log_target = float(DOWN.log(target))
     best: Extended = INFINITY
-    for z in moments.orders(lambda z, k: (k - log_target - math.log1p(z) + z * math.log(z / (1 + z))) / z):
-        moment = moments.at(z)
+    for z in losses.orders(lambda z, k: (k - log_target - math.log1p(z) + z * math.log(z / (1 + z))) / z):
+        moment = losses.at(z)
         if moment is None or not moment.is_finite():
             continue
         tail = UP.add(UP.sub(moment, DOWN.log(target)), _prefactor(z))
@@ -104,15 +104,15 @@ def moments_epsilon(delta: Fraction, *, moments: Moments) -> Extended:
     return best
 
 
-def moments_delta(epsilon: Fraction, *, moments: Moments) -> Fraction:
+def moments_delta(losses: Moments, *, epsilon: Fraction) -> Fraction:
     """The delta that one moment gives at an epsilon; see moments-to-epsilon."""
     level = float(epsilon)
     best = real_up(1)
-    for z in moments.orders(lambda z, k: k - z * level - math.log1p(z) + z * math.log(z / (1 + z))):
-        moment = moments.at(z)
+    for z in losses.orders(lambda z, k: k - z * level - math.log1p(z) + z * math.log(z / (1 + z))):
+        moment = losses.at(z)
         if moment is not None:
             exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), _prefactor(z))
-            best = min(best, UP.add(UP.exp(exponent), moments.product.infinity))
+            best = min(best, UP.add(UP.exp(exponent), losses.product.infinity))
     return as_fraction(best)
 
 

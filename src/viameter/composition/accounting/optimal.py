@@ -15,7 +15,7 @@ MURTAGH = "Murtagh and Vadhan 2016 (The Complexity of Computing the Optimal Comp
 
 
 @theorem("heterogeneous-optimum-epsilon", cites=MURTAGH, numbers=Numbers.OUTWARD)
-def heterogeneous_epsilon(delta: Number, *, each: Iterable[tuple[Number, Number]]) -> Extended:
+def heterogeneous_epsilon(losses: Iterable[tuple[Number, Number]], *, delta: Number) -> Extended:
     """The least epsilon that mechanisms of different (e_i, d_i)-differential privacy together have, from above.
 
     Theorem
@@ -33,16 +33,16 @@ def heterogeneous_epsilon(delta: Number, *, each: Iterable[tuple[Number, Number]
         enough as well.
     Example
         >>> mixed = [("0.05", 0)] * 15 + [("0.1", "1e-9")] * 5
-        >>> round(float(heterogeneous_epsilon("1e-3", each=mixed)), 4)
+        >>> round(float(heterogeneous_epsilon(mixed, delta="1e-3")), 4)
         0.6985
     """
     target = probability(delta, name="delta")
     account, sums = TightAccount(), Sums()
     counts: dict[tuple[Fraction, Fraction], int] = {}
-    for epsilon, d in each:
+    for epsilon, d in losses:
         pair = nonnegative(epsilon, name="epsilon"), probability(d, name="delta")
         counts[pair] = counts.get(pair, 0) + 1
     for (e, d), count in counts.items():
         account.add(pure_pair(e, delta=d), count)
         sums.add(e, d, count)
-    return min(account.epsilon(target), sums_epsilon(target, sums=sums))
+    return min(account.epsilon(target), sums_epsilon(sums, delta=target))

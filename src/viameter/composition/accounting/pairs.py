@@ -35,7 +35,7 @@ CELLS = 2000
     cites="Kairouz, Oh and Viswanath 2015, Theorem 2.5; Murtagh and Vadhan 2016, Lemma 3.2",
     numbers=Numbers.OUTWARD,
 )
-def pure_pair(epsilon: Fraction, *, delta: Fraction = ZERO) -> LossDistribution:
+def pure_pair(loss: Fraction, *, delta: Fraction = ZERO) -> LossDistribution:
     """Every (e, d)-private mechanism is dominated by revealing all with probability d, else randomized response of e.
 
     Theorem
@@ -55,22 +55,22 @@ def pure_pair(epsilon: Fraction, *, delta: Fraction = ZERO) -> LossDistribution:
         >>> pure_pair(Fraction(1)).losses.tolist()
         [-1.0, 1.0]
     """
-    if epsilon == 0 and delta == 0:
+    if loss == 0 and delta == 0:
         return NOTHING
-    loss = floats.from_fraction_up(epsilon)
-    if loss == math.inf:
+    top = floats.from_fraction_up(loss)
+    if top == math.inf:
         return LossDistribution(np.zeros(1), np.zeros(1), 1.0)
     kept = 1 - delta
-    if loss == 0:
+    if top == 0:
         return LossDistribution(np.zeros(1), np.array([floats.from_fraction_up(kept)]), floats.from_fraction_up(delta))
-    high = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(-loss))))
-    low = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(loss))))
+    high = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(-top))))
+    low = UP.div(real_up(kept), DOWN.add(real_down(1), DOWN.exp(real_down(top))))
     weights = np.array([float_up(low), float_up(high)])
-    return LossDistribution(np.array([-loss, loss]), weights, floats.from_fraction_up(delta))
+    return LossDistribution(np.array([-top, top]), weights, floats.from_fraction_up(delta))
 
 
 @theorem("dominating-randomized-response", cites="Warner 1965; derived here", numbers=Numbers.OUTWARD)
-def response_pair(answers: int, *, probability: Fraction) -> LossDistribution:
+def response_pair(d_in: int, *, answers: int, probability: Fraction) -> LossDistribution:
     """Randomized response among k answers has three losses.
 
     Theorem
@@ -85,9 +85,11 @@ def response_pair(answers: int, *, probability: Fraction) -> LossDistribution:
         The answer is the one truth, the other, or one of the k - 2 that have equal probability under both. The pair is
         the same for any two truths and in both orders.
     Example
-        >>> [round(loss, 4) for loss in response_pair(3, probability=Fraction(1, 2)).losses.tolist()]
+        >>> [round(loss, 4) for loss in response_pair(1, answers=3, probability=Fraction(1, 2)).losses.tolist()]
         [-0.6931, 0.0, 0.6931]
     """
+    if d_in == 0:
+        return NOTHING
     other = (1 - probability) / (answers - 1)
     middle = floats.from_fraction_up(other * (answers - 2))
     if 0 in (probability, other):
@@ -110,7 +112,7 @@ def response_pair(answers: int, *, probability: Fraction) -> LossDistribution:
     cites="Ghosh, Roughgarden and Sundararajan 2009; monotone likelihood ratios, derived here",
     numbers=Numbers.OUTWARD,
 )
-def discrete_laplace_pair(scale: Fraction, *, sensitivity: int) -> LossDistribution:
+def discrete_laplace_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     """Discrete Laplace noise on an integer has the losses (D - 2 x)/s for x = 0, ..., D.
 
     Theorem
@@ -127,19 +129,19 @@ def discrete_laplace_pair(scale: Fraction, *, sensitivity: int) -> LossDistribut
         d. Both orders are mirror images. For distance D the loss is (|z - D| - |z|)/s; add up the geometric series
         outside.
     Example
-        >>> discrete_laplace_pair(Fraction(2), sensitivity=2).losses.tolist()
+        >>> discrete_laplace_pair(2, scale=Fraction(2)).losses.tolist()
         [-1.0, 0.0, 1.0]
     """
-    if sensitivity == 0:
+    if d_in == 0:
         return NOTHING
-    if sensitivity == 1:
+    if d_in == 1:
         return pure_pair(1 / scale)
     # Group m points into a cell if there are too many; r is r^m then, and the ends of cells are at multiples of m.
-    place = np.arange(sensitivity + 1) if sensitivity <= MOST_SCALE * 32 else None
+    place = np.arange(d_in + 1) if d_in <= MOST_SCALE * 32 else None
     if place is None:
         raise NoTheorem(
-            f"discrete Laplace noise with sensitivity={sensitivity} has too many losses for a loss distribution: "
-            f"count it as pure({float(Fraction(sensitivity) / scale):.6g})"
+            f"discrete Laplace noise with d_in={d_in} has too many losses for a loss distribution: "
+            f"count it as pure({float(Fraction(d_in) / scale):.6g})"
         )
     one = real_up(1)
     r_up, r_down = UP.exp(real_up(-1 / scale)), DOWN.exp(real_down(-1 / scale))
@@ -148,8 +150,8 @@ def discrete_laplace_pair(scale: Fraction, *, sensitivity: int) -> LossDistribut
     exponents = vectors.mul_up(-place.astype(np.float64), floats.from_fraction_down(1 / scale))
     weights = vectors.mul_up(vectors.exp_up(exponents), float_up(inner))
     weights[0] = float_up(outer)
-    weights[-1] = float_up(UP.mul(UP.pow(r_up, sensitivity), outer))
-    losses = _line(sensitivity, -2, place, scale)
+    weights[-1] = float_up(UP.mul(UP.pow(r_up, d_in), outer))
+    losses = _line(d_in, -2, place, scale)
     return _gathered(losses[::-1].copy(), weights[::-1].copy(), 0.0)
 
 
@@ -158,7 +160,7 @@ def discrete_laplace_pair(scale: Fraction, *, sensitivity: int) -> LossDistribut
     cites="Canonne, Kamath and Steinke 2020 (the noise); monotone likelihood ratios, derived here",
     numbers=Numbers.OUTWARD,
 )
-def discrete_gaussian_pair(scale: Fraction, *, sensitivity: int) -> LossDistribution:
+def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     """Discrete Gaussian noise on an integer has the losses D (D - 2 x)/2 s^2 for every integer x.
 
     Theorem
@@ -175,11 +177,11 @@ def discrete_gaussian_pair(scale: Fraction, *, sensitivity: int) -> LossDistribu
         less than the whole, so that dividing by it, rounded down, makes probabilities larger. Beyond X the terms fall
         at least as fast as a geometric series of ratio e^(-(2 X + 3)/2s^2). Moving a loss up raises the profile.
     Example
-        >>> pair = discrete_gaussian_pair(Fraction(1), sensitivity=1)
+        >>> pair = discrete_gaussian_pair(1, scale=Fraction(1))
         >>> pair.losses[-1], pair.infinity < 1e-42
         (np.float64(15.5), True)
     """
-    if sensitivity == 0:
+    if d_in == 0:
         return NOTHING
     if scale > MOST_SCALE:
         raise NoTheorem(f"discrete Gaussian noise of scale={scale!s} has too many losses: count it as zcdp(D^2/2s^2)")
@@ -194,7 +196,7 @@ def discrete_gaussian_pair(scale: Fraction, *, sensitivity: int) -> LossDistribu
     first = UP.exp(real_up(-half * (reach + 1) ** 2))
     tail = UP.div(UP.div(first, -UP.expm1(real_up(-half * (2 * reach + 3)))), real_down(whole))
     weights[-1] = floats.add_up(float(weights[-1]), float_up(tail))
-    losses = _line(sensitivity, -2, place, 2 * scale * scale / sensitivity)
+    losses = _line(d_in, -2, place, 2 * scale * scale / d_in)
     return _gathered(losses[::-1].copy(), weights[::-1].copy(), float_up(tail))
 
 
@@ -215,4 +217,4 @@ def _gathered(losses: Floats, weights: Floats, infinity: float) -> LossDistribut
         return points(losses, weights, infinity)
     every = math.ceil(len(losses) / CELLS)
     nodes = np.unique(np.append(losses[::every], losses[-1]))
-    return spread(points(losses, weights, infinity), nodes)
+    return spread(points(losses, weights, infinity), nodes=nodes)

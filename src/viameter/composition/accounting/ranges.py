@@ -26,7 +26,7 @@ CELLS = 800
     cites="Dong, Durfee and Rogers 2020 (Optimal Composition for Exponential Mechanisms)",
     numbers=Numbers.OUTWARD,
 )
-def range_delta(epsilon: Number, *, eta: Number, count: int, adaptive: bool) -> Fraction:
+def range_delta(loss: Number, *, count: int, epsilon: Number, adaptive: bool) -> Fraction:
     """The least delta of k mechanisms of bounded range eta that are chosen in advance.
 
     Theorem
@@ -44,10 +44,10 @@ def range_delta(epsilon: Number, *, eta: Number, count: int, adaptive: bool) -> 
         under the other data. Equal t for all is worst (the theorem cited), and D as a function of t is largest at one
         of the points above, which are rational. All summands are >= 0, and each factor is rounded up.
     Example
-        >>> float(range_delta("0.25", eta="0.5", count=3, adaptive=False))
+        >>> float(range_delta("0.5", count=3, epsilon="0.25", adaptive=False))
         0.09555080264...
     """
-    total, width, k = nonnegative(epsilon, name="epsilon"), nonnegative(eta, name="eta"), read_count(count, most=MOST)
+    total, width, k = nonnegative(epsilon, name="epsilon"), nonnegative(loss, name="loss"), read_count(count, most=MOST)
     _refuse_adaptive(adaptive)
     if k == 0 or width == 0:
         return ZERO
@@ -58,20 +58,20 @@ def range_delta(epsilon: Number, *, eta: Number, count: int, adaptive: bool) -> 
     return min(Fraction(1), as_fraction(best))
 
 
-def range_epsilon(delta: Number, *, eta: Number, count: int, adaptive: bool) -> Extended:
+def range_epsilon(loss: Number, *, count: int, delta: Number, adaptive: bool) -> Extended:
     """An epsilon just above the least one of k mechanisms of bounded range eta that are chosen in advance."""
-    target, width, k = probability(delta, name="delta"), nonnegative(eta, name="eta"), read_count(count)
+    target, width, k = probability(delta, name="delta"), nonnegative(loss, name="loss"), read_count(count)
     _refuse_adaptive(adaptive)
     high = k * width
     if target == 0 or high == 0:
         return high
-    if range_delta(0, eta=width, count=k, adaptive=False) <= target:
+    if range_delta(width, count=k, epsilon=0, adaptive=False) <= target:
         return ZERO
     low, step = ZERO, Fraction(floats.from_fraction_up(high)) / 2
     high = 2 * step
     for _ in range(46):
         middle = low + step
-        if range_delta(middle, eta=width, count=k, adaptive=False) <= target:
+        if range_delta(width, count=k, epsilon=middle, adaptive=False) <= target:
             high = middle
         else:
             low = middle
@@ -84,7 +84,7 @@ def range_epsilon(delta: Number, *, eta: Number, count: int, adaptive: bool) -> 
     cites="derived here; Zhu, Dong and Wang 2022 (dominating pairs)",
     numbers=Numbers.OUTWARD,
 )
-def range_pair(eta: Fraction, *, cells: int = CELLS) -> LossDistribution:
+def range_pair(loss: Fraction, *, cells: int = CELLS) -> LossDistribution:
     """Every mechanism of bounded range eta is dominated by losses of density e^((x - eta)/2)/2(1 - e^-eta).
 
     Theorem
@@ -106,9 +106,9 @@ def range_pair(eta: Fraction, *, cells: int = CELLS) -> LossDistribution:
         >>> pair.losses[0], pair.losses[-1], round(float(pair.weights.sum()), 6)
         (np.float64(-1.0), np.float64(1.0), 1.0)
     """
-    if eta == 0:
+    if loss == 0:
         return NOTHING
-    top = floats.from_fraction_up(eta)
+    top = floats.from_fraction_up(loss)
     if top > 600:
         return LossDistribution(np.array([0.0, top]), np.array([0.0, 1.0]))
     nodes, weights = half_exponential_cells(top, factor=-0.5 / math.expm1(-top), cells=cells)

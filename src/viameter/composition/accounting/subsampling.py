@@ -20,7 +20,7 @@ ZHU = "Zhu, Dong and Wang 2022 (Optimal Accounting via Characteristic Function),
 
 
 @theorem("poisson-subsampling-remove", cites=ZHU, numbers=Numbers.OUTWARD)
-def amplified_removal(distribution: LossDistribution, *, rate: Fraction) -> LossDistribution:
+def amplified_removal(losses: LossDistribution, *, rate: Fraction) -> LossDistribution:
     """On a Poisson subsample, data with one more row against data without it: P becomes (1 - q) Q + q P.
 
     Theorem
@@ -44,33 +44,33 @@ def amplified_removal(distribution: LossDistribution, *, rate: Fraction) -> Loss
         >>> half.losses.round(4).tolist()
         [-0.6931, -0.3799, 0.6201]
     """
-    _require_points(distribution)
+    _require_points(losses)
     if rate == 1:
-        return distribution
+        return losses
     if rate == 0:
         return NOTHING
-    losses, weights = distribution.losses, distribution.weights
+    given, weights = losses.losses, losses.weights
     rate_up, rate_down = floats.from_fraction_up(rate), floats.from_fraction_down(rate)
     rest_up = floats.from_fraction_up(1 - rate)
-    with_low = np.minimum(losses, 700.0)
+    with_low = np.minimum(given, 700.0)
     change = vectors.expm1_up(with_low)
     moved = vectors.log1p_up(vectors.mul_up(change, np.where(change >= 0, rate_up, rate_down)))
     # Far out ln(1 - q + q e^L) <= L is enough.
-    moved = np.where(losses > 700.0, losses, moved)
-    theirs_up = vectors.mul_up(weights, vectors.exp_up(-losses))
-    theirs_down = vectors.mul_down(weights, vectors.exp_down(-losses))
+    moved = np.where(given > 700.0, given, moved)
+    theirs_up = vectors.mul_up(weights, vectors.exp_up(-given))
+    theirs_down = vectors.mul_down(weights, vectors.exp_down(-given))
     chances = vectors.add_up(vectors.mul_up(rate_up, weights), vectors.mul_up(rest_up, theirs_up))
     missing = max(0.0, floats.sub_up(1.0, float(vectors.sum_down(theirs_down))))
     lowest = float_up(UP.log(real_up(1 - rate)))
     return points(
         np.append(moved, lowest),
         np.append(chances, floats.mul_up(rest_up, missing)),
-        floats.mul_up(rate_up, distribution.infinity),
+        floats.mul_up(rate_up, losses.infinity),
     )
 
 
 @theorem("poisson-subsampling-add", cites=ZHU, numbers=Numbers.OUTWARD)
-def amplified_addition(distribution: LossDistribution, *, rate: Fraction) -> LossDistribution:
+def amplified_addition(losses: LossDistribution, *, rate: Fraction) -> LossDistribution:
     """On a Poisson subsample, data without a row against data with it: Q becomes (1 - q) P + q Q.
 
     Theorem
@@ -91,18 +91,18 @@ def amplified_addition(distribution: LossDistribution, *, rate: Fraction) -> Los
         >>> half.losses.round(4).tolist()
         [-0.6201, 0.3799]
     """
-    _require_points(distribution)
+    _require_points(losses)
     if rate == 1:
-        return distribution
+        return losses
     if rate == 0:
         return NOTHING
     rate_up, rate_down = floats.from_fraction_up(rate), floats.from_fraction_down(rate)
-    change = vectors.expm1_down(-distribution.losses)
+    change = vectors.expm1_down(-losses.losses)
     moved = -vectors.log1p_down(vectors.mul_down(change, np.where(change >= 0, rate_down, rate_up)))
-    if distribution.infinity == 0:
-        return points(moved, distribution.weights)
+    if losses.infinity == 0:
+        return points(moved, losses.weights)
     highest = float_up(-DOWN.log(real_down(1 - rate)))
-    return points(np.append(moved, highest), np.append(distribution.weights, distribution.infinity))
+    return points(np.append(moved, highest), np.append(losses.weights, losses.infinity))
 
 
 def _require_points(distribution: LossDistribution) -> None:

@@ -25,7 +25,7 @@ class Sums:
 @theorem(
     "sums-of-epsilon-and-delta", cites="Dwork, Kenthapadi, McSherry, Mironov and Naor 2006", numbers=Numbers.OUTWARD
 )
-def sums_epsilon(delta: Fraction, *, sums: Sums) -> Extended:
+def sums_epsilon(losses: Sums, *, delta: Fraction) -> Extended:
     """Epsilons add up, and deltas add up.
 
     Theorem
@@ -38,7 +38,7 @@ def sums_epsilon(delta: Fraction, *, sums: Sums) -> Extended:
     Proof
         By induction over the answers; the theorem cited.
     Example
-        >>> sums_epsilon(Fraction(1, 10), sums=Sums(Fraction(3), Fraction(1, 20)))
+        >>> sums_epsilon(Sums(Fraction(3), Fraction(1, 20)), delta=Fraction(1, 10))
         Fraction(3, 1)
     """
-    return sums.epsilon if sums.delta <= delta else INFINITY
+    return losses.epsilon if losses.delta <= delta else INFINITY

@@ -41,12 +41,14 @@ class TightAccount:
         product = self.product
         at = floats.from_fraction_down(epsilon)
         infinite = product.infinity
+        if infinite >= 1:
+            return ONE
         if not product.counts and not product.mu_squared:
-            return min(ONE, as_fraction(infinite))
+            return as_fraction(infinite)
         if at == math.inf or at > 1e300:
             return ONE
         if enumerable(product):
-            finite = real_up(points_delta(at, distribution=enumerate_points(product)))
+            finite = real_up(points_delta(enumerate_points(product), epsilon=at))
             return min(ONE, as_fraction(UP.add(infinite, finite)))
         if epsilon >= product.ceiling:
             return min(ONE, as_fraction(infinite))
@@ -54,9 +56,9 @@ class TightAccount:
             contour = self._synchronized()
             if contour is None or not self._fits(contour, at):
                 contour = self._planned(line_for_epsilon(product, at, contour.plan.c if contour else 1.0))
-            bound = contour_delta(at, product=product, contour=contour)
+            bound = contour_delta(product, contour=contour, epsilon=at)
         except _FAILURES:
-            return moments_delta(epsilon, moments=Moments(product))
+            return moments_delta(Moments(product), epsilon=epsilon)
         return min(ONE, as_fraction(bound)) if bound < 2 else ONE
 
     def epsilon(self, delta: Fraction) -> Extended:
@@ -68,13 +70,13 @@ class TightAccount:
         if not product.counts and not product.mu_squared:
             return ZERO
         if enumerable(product):
-            return points_epsilon(as_fraction(target), distribution=enumerate_points(product))
+            return points_epsilon(enumerate_points(product), delta=as_fraction(target))
         if target == 0:
             return product.ceiling
         try:
             epsilon = self._solve(delta, float(DOWN.log(target)))
         except _FAILURES:
-            epsilon = moments_epsilon(delta, moments=Moments(product))
+            epsilon = moments_epsilon(Moments(product), delta=delta)
         return min(epsilon, product.ceiling)
 
     def _solve(self, delta: Fraction, log_target: float) -> Extended:
@@ -92,7 +94,7 @@ class TightAccount:
         limit = real_down(delta)
         step = 2.0**-40 * max(at, contour.plan.spread * 2.0**-10)
         for _ in range(60):
-            if contour_delta(at, product=self.product, contour=contour) <= limit:
+            if contour_delta(self.product, contour=contour, epsilon=at) <= limit:
                 return Fraction(at)
             at += step
             step *= 2
