@@ -9,10 +9,12 @@ from viameter import sampling
 from viameter._version import __version__
 from viameter.arith import exactly
 from viameter.composition import (
+    Accountant,
     Filter,
     Meter,
     Odometer,
     OdometerState,
+    accounting,
     adaptive,
     anytime,
     compose,
@@ -120,6 +122,7 @@ __all__ = [
     "SEQUENTIAL",
     "ZCDP",
     "AbsoluteDistance",
+    "Accountant",
     "Adaptivity",
     "ApproxDP",
     "ApproxZCDP",
@@ -153,6 +156,7 @@ __all__ = [
     "SymmetricIdDistance",
     "Transformation",
     "__version__",
+    "accounting",
     "accuracy",
     "adaptive",
     "anytime",

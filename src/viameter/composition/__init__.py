@@ -11,6 +11,8 @@
 - `accounting`: tight bounds for parameters that are fixed in advance.
 """
 
+from viameter.composition import accounting
+from viameter.composition.accounting import Accountant
 from viameter.composition.adaptive import adaptive
 from viameter.composition.anytime import anytime
 from viameter.composition.batch import compose
@@ -22,11 +24,13 @@ from viameter.composition.plots import plot_profiles, plot_spending
 from viameter.composition.state import OdometerState
 
 __all__ = [
+    "Accountant",
     "Filter",
     "FilterMeter",
     "Meter",
     "Odometer",
     "OdometerState",
+    "accounting",
     "adaptive",
     "anytime",
     "compose",

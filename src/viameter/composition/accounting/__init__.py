@@ -2,7 +2,7 @@
 
 Mechanisms may be chosen adaptively, their parameters may not: never for filters and odometers.
 
-- `descriptions`: what was done, in frozen records.
+- `descriptions`: what was done, in frozen records; `describing` makes one of a Measurement.
 - `accountant`: counts them in several representations at once, and answers by the best.
 - `kov`, `optimal`, `ranges`: optimal composition of equal and of different (epsilon, delta), and of bounded ranges.
 - `distribution`, `pairs`, `continuous`, `subsampling`, `dots`: dominating loss distributions.
@@ -11,6 +11,7 @@ Mechanisms may be chosen adaptively, their parameters may not: never for filters
 """
 
 from viameter.composition.accounting.accountant import Accountant, Reading, Report
+from viameter.composition.accounting.describing import describe
 from viameter.composition.accounting.descriptions import (
     Mechanism,
     Subsample,
@@ -41,6 +42,7 @@ __all__ = [
     "bounded_range",
     "continuous_gaussian",
     "continuous_laplace",
+    "describe",
     "discrete_gaussian",
     "discrete_laplace",
     "heterogeneous_epsilon",
