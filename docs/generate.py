@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import viameter as vm
+import viameter.composition.accounting  # registers its theorems
 from viameter.core import Constructor
 from viameter.theorem import Theorem, all_theorems
 

@@ -5,16 +5,16 @@ The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `mea
 `sampling`, `mechanisms`, `composition`, `cli`.
 """
 
+import typing as _typing
+
 from viameter import sampling
 from viameter._version import __version__
 from viameter.arith import exactly
 from viameter.composition import (
-    Accountant,
     Filter,
     Meter,
     Odometer,
     OdometerState,
-    accounting,
     adaptive,
     anytime,
     compose,
@@ -113,6 +113,10 @@ from viameter.transforms import (
     sum,
     to_grid,
 )
+
+if _typing.TYPE_CHECKING:
+    from viameter.composition import accounting
+    from viameter.composition.accounting import Accountant
 
 __all__ = [
     "ADAPTIVE",
@@ -219,3 +223,16 @@ __all__ = [
     "vectors",
     "zcdp",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import accounting when it is used: it takes as long to load as half of the rest."""
+    if name in ("accounting", "Accountant"):
+        from viameter.composition import accounting
+
+        return accounting if name == "accounting" else accounting.Accountant
+    raise AttributeError(f"module 'viameter' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

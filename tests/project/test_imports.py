@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import viameter as vm
 
 HEAVY = ("scipy", "z3", "cvc5", "ibis", "duckdb", "pyspark", "sqlalchemy", "fastapi", "matplotlib", "pandas")
@@ -26,4 +28,17 @@ def test_everything_exported_exists_and_nothing_public_is_forgotten() -> None:
     rooms = {"arith", "cli", "composition", "core", "errors", "measures", "mechanisms", "spaces", "theorem"}
     rooms |= {"transforms", "viz"}
     public = {name for name in vars(vm) if not name.startswith("_")} - rooms
-    assert public == set(vm.__all__) - {"__version__"}
+    when_used = {"Accountant", "accounting"}
+    assert public == set(vm.__all__) - {"__version__"} - when_used
+    assert set(vm.__all__) <= set(dir(vm))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = vm.nonsense
+
+
+def test_accounting_is_imported_when_it_is_used() -> None:
+    program = """
+import sys, viameter as vm
+assert not any(name.startswith("viameter.composition.accounting") for name in sys.modules)
+assert vm.Accountant is vm.accounting.Accountant
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-import viameter  # noqa: F401  # registers every theorem
+import viameter.composition.accounting  # noqa: F401  # registers every theorem
 from viameter.theorem import Derivation, Explanation, find_theorem
 
 CHAIN, MAP = find_theorem("chain"), find_theorem("trusted-map")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import viameter  # noqa: F401  # registers every theorem
+import viameter.composition.accounting  # noqa: F401  # registers every theorem
 from viameter.theorem import all_theorems
 
 TESTS = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-import viameter  # noqa: F401  # registers every theorem
+import viameter.composition.accounting  # noqa: F401  # registers every theorem
 from viameter.theorem import all_theorems, find_theorem
 
 

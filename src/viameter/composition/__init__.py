@@ -8,11 +8,9 @@
 - `tally`, `entries`: what was charged. `state`, `terms`: how that is written, so that another process can go on.
 - `derivations`, `turns`: explanations of compositions; interactive mechanisms one after the other.
 - `plots`: pictures of profiles and of spending.
-- `accounting`: tight bounds for parameters that are fixed in advance.
+- `accounting`: tight bounds for parameters that are fixed in advance; it is imported when it is used.
 """
 
-from viameter.composition import accounting
-from viameter.composition.accounting import Accountant
 from viameter.composition.adaptive import adaptive
 from viameter.composition.anytime import anytime
 from viameter.composition.batch import compose
@@ -24,13 +22,11 @@ from viameter.composition.plots import plot_profiles, plot_spending
 from viameter.composition.state import OdometerState
 
 __all__ = [
-    "Accountant",
     "Filter",
     "FilterMeter",
     "Meter",
     "Odometer",
     "OdometerState",
-    "accounting",
     "adaptive",
     "anytime",
     "compose",
