@@ -13,12 +13,14 @@ from viameter.core import Queryable, guarded_by
 from viameter.errors import PermissionGone, QueryableBusy
 
 
-def parts(turns: Turns, count: int, answer: Any = lambda query: query) -> list[Queryable]:
-    """So many queryables, each at its place."""
+def parts(turns: Turns, count: int, answer: Any = lambda query: query, closed: int | None = None) -> list[Queryable]:
+    """So many queryables, each at its place, which is open unless it is said to be closed."""
     made = []
     for place in range(count):
         with guarded_by(turns.guard(place)):
             made.append(Queryable(lambda _, query: answer(query.query)))
+        if place != closed:
+            turns.open(place)
     return made
 
 
@@ -42,10 +44,8 @@ def test_one_that_was_refused_has_not_taken_its_turn() -> None:
     assert second(3) == 3 and third(4) == 4
 
 
-def test_one_that_is_closed_answers_nothing_and_stops_no_other() -> None:
-    turns = Turns("the test")
-    first, second, third = parts(turns, 3)
-    turns.close(1)
+def test_one_that_is_not_open_answers_nothing_and_stops_no_other() -> None:
+    first, second, third = parts(Turns("the test"), 3, closed=1)
     assert first(1) == 1
     with pytest.raises(PermissionGone, match="under an odometer"):
         second(2)

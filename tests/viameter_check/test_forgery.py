@@ -286,8 +286,9 @@ def test_what_does_not_compose_counts_once(path: tuple[Any, ...]) -> None:
 def test_a_composition_that_counts_a_premise_less_often_is_refused() -> None:
     space = vm.Space(vm.vectors(int), vm.SymmetricDistance())
     meter = vm.Odometer(space, vm.PureDP)([1, 2, 3])
+    tenth = COUNT >> vm.laplace(scale=10)
     for _ in range(3):
-        meter(COUNT >> vm.laplace(scale=10))
+        meter(tenth)
     document = meter.certificate(1).to_json()
     assert check(document).ok and document["claim"]["loss"]["epsilon"] == "3/10"
     composed = ("derivation", "premises", 0)

@@ -71,7 +71,7 @@ def anytime_mixture(squares: Fraction, *, delta: Fraction, tuning: Fraction) -> 
         below 1/delta at all times with probability 1 - delta; and L <= S + V/2.
     Example
         >>> float(anytime_mixture(Fraction(1), delta=Fraction(1, 10**6), tuning=Fraction(1, 10)))
-        6.245...
+        6.247...
     """
     total = squares + tuning
     logarithm = dyadic.log_up(total / tuning, bits=BITS) / 2 + dyadic.log_up(1 / delta, bits=BITS)

@@ -90,6 +90,9 @@ def count_advanced(distance: Extended, budget: Loss, slack: Number | None) -> Co
     return Counting(cap, by(advanced_filter, at=distance, budget=limit, slack=used), used, _to_half_squares)
 
 
+_HALVINGS = 600
+
+
 def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fraction:
     """A number at or just below the greatest rho for which rho-zCDP is (epsilon, delta)-differentially private.
 
@@ -104,8 +107,12 @@ def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fract
     while epsilon_of_zcdp(high, delta) <= epsilon:
         high *= 2
     low = high / 2
-    while epsilon_of_zcdp(low, delta) > epsilon:
+    for _ in range(_HALVINGS):
+        if epsilon_of_zcdp(low, delta) <= epsilon:
+            break
         low, high = low / 2, low
+    else:
+        return Fraction(0)  # nothing that small can be told from nothing: nothing fits
     # Now low is within the limit and high = 2 low is not; each step halves the gap, and what is kept was evaluated.
     for _ in range(bits):
         middle = (low + high) / 2
@@ -120,7 +127,7 @@ def greatest_square(epsilon: Fraction, delta: Fraction, *, bits: int = 128) -> F
     """A number at or just below the greatest V with sqrt(2 ln(1/delta) V) + V/2 <= epsilon.
 
     >>> float(greatest_square(Fraction(1), Fraction(1, 10**6)))
-    0.03369...
+    0.0349...
     """
     twice = 2 * dyadic.log_up(1 / delta, bits=bits)
     # sqrt(V) = 2 epsilon / (a + sqrt(a^2 + 2 epsilon)) for a^2 = 2 ln(1/delta): it falls with a, which is rounded up.

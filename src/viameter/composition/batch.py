@@ -9,7 +9,7 @@ from typing import Any
 from viameter.arith import Extended, show
 from viameter.composition.derivations import compose_derivations
 from viameter.composition.turns import Turns
-from viameter.core import Loss, Measure, Measurement, Queryable, Recipe, Rule, Space, by, constructor
+from viameter.core import Loss, Measure, Measurement, PostProcessing, Queryable, Recipe, Rule, Space, by, constructor
 from viameter.core.composability import ADAPTIVE, NON_ADAPTIVE, SEQUENTIAL, require_cell
 from viameter.errors import DomainMismatch, MeasureMismatch, MetricMismatch, NoTheorem, ParameterError
 from viameter.spaces import lend
@@ -99,11 +99,14 @@ def compose(
         turns = Turns("the composition")
         guards = [turns.guard(place) if sequential else None for place in range(len(members))]
         released = tuple(part.release(lend(member), guard=guard) for part, guard in zip(members, guards, strict=True))
-        for place, answer in enumerate(released):
-            # Whatever is beside a queryable has been said now: used later, that one would be interleaved with others.
-            # Where nothing is proved for mechanisms chosen by answers, no queries may be chosen by them either.
-            if sequential and len(members) > 1 and not (interactive and isinstance(answer, Queryable)):
-                turns.close(place)
+        # All are closed until the last one has begun. Those open then that have said nothing yet: a bare queryable, as
+        # its function released it. What is beside a queryable, or was made of one, has been said: used later, that one
+        # would be interleaved with others. Where nothing is proved for mechanisms chosen by answers, no queries may be
+        # chosen by them either, unless there are no others.
+        for place, (part, answer) in enumerate(zip(members, released, strict=True)):
+            bare = isinstance(answer, Queryable) and not any(isinstance(step, PostProcessing) for step in part.after)
+            if len(members) == 1 or (interactive and bare):
+                turns.open(place)
         return released
 
     return Composition(

@@ -18,6 +18,7 @@ from viameter.composition.terms import FilterTerms
 from viameter.core import Loss, Measurement, by
 from viameter.core.composability import FULLY_ADAPTIVE, require_cell
 from viameter.core.queryable import making_sealed
+from viameter.core.sealed import run_sealed
 from viameter.errors import MeasureMismatch, ParameterError
 from viameter.spaces import own_copy
 from viameter.theorem import theorem, theorem_of
@@ -83,7 +84,9 @@ class Filter(Measurement):
         )
         cap = Cap(self.terms.d_in, counting.cap, self.terms)
         with making_sealed():
-            return FilterMeter(Metering(own_copy(member), admission, tally, cap=cap), name=f"filter of {self.budget!r}")
+            return FilterMeter(
+                Metering(run_sealed(own_copy, member), admission, tally, cap=cap), name=f"filter of {self.budget!r}"
+            )
 
 
 def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack: Number | None) -> Filter:

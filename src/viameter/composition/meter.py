@@ -30,7 +30,7 @@ from viameter.core import External, Internal, Loss, Measurement, Query, Queryabl
 from viameter.core.certificate import Certificate, certify
 from viameter.core.composability import SEQUENTIAL
 from viameter.errors import NoTheorem, OverBudget, PermissionGone, UnknownQuery
-from viameter.measures import ApproxDP
+from viameter.measures import ApproxDP, PureDP
 from viameter.measures.amounts import PureLoss
 from viameter.spaces import lend
 from viameter.theorem import Derivation, Explanation
@@ -193,7 +193,7 @@ class Metering:
         return measurement.release(lend(self.member), guard=guard)
 
     def _check(self, pending: Pending, cap: Cap) -> None:
-        total = self.tally.pending_total(pending, cap.d_in)
+        total = pending.total(cap.d_in)
         if not (total.is_finite and total <= cap.budget):
             spent = self.tally.total(cap.d_in)
             raise OverBudget(
@@ -252,10 +252,14 @@ class Metering:
             space=space,
         )
         near = f"at most {show(d_in)} apart in {space.metric!r}"
-        return Explanation(f"On data {near}, all answers so far are {loss!r}-close.", derivation), space, d_in
+        # Pure losses bound every outcome. Others speak of a budget that the answers did not choose.
+        certain = self.cap is not None or self.tally.measure == PureDP
+        if_set = "" if certain else ", if that was a budget set before the first of them"
+        return Explanation(f"On data {near}, all answers so far are {loss!r}-close{if_set}.", derivation), space, d_in
 
     def _state(self, distances: list[Extended]) -> OdometerState:
-        known = sorted({*self.tally.tracked, *distances})
+        always = [] if self.anytime is None else [self.anytime.d_in]
+        known = sorted({*self.tally.tracked, *always, *distances})
         return OdometerState.of(
             self.admission.space,
             self.admission.measure,

@@ -15,6 +15,7 @@ from viameter.composition.tally import Tally
 from viameter.core import Loss, Measure, Space
 from viameter.core.composability import FULLY_ADAPTIVE, require_cell
 from viameter.core.queryable import making_sealed
+from viameter.core.sealed import run_sealed
 from viameter.errors import NoTheorem, ParameterError
 from viameter.measures import PureDP
 from viameter.spaces import own_copy
@@ -84,6 +85,8 @@ class Odometer:
         if not isinstance(self.measure, Measure):
             raise ParameterError(f"measure={self.measure!r} is not a Measure: expected e.g. PureDP")
         require_cell(self.measure, FULLY_ADAPTIVE)
+        if self.anytime is not None:
+            self.space.metric.read_distance(self.anytime.d_in)
         if self.anytime is not None and self.measure != PureDP:
             raise NoTheorem(
                 f"bounds for all times are proved for PureDP, where privacy losses are bounded with certainty; in "
@@ -136,6 +139,6 @@ class Odometer:
         admission = Admission(
             self.space, self.measure, theorem=theorem_of(fully_adaptive_odometer), convert=self.convert
         )
-        metering = Metering(own_copy(member), admission, tally, anytime=self.anytime)
+        metering = Metering(run_sealed(own_copy, member), admission, tally, anytime=self.anytime)
         with making_sealed():
             return Meter(metering, name=f"odometer in {self.measure!r}")

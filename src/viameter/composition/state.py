@@ -79,6 +79,7 @@ class OdometerState:
             "format": FORMAT,
             "domain": repr(self.space.domain),
             "metric": repr(self.space.metric),
+            "assumptions": list(self.space.assumptions),
             "measure": self.measure.slug,
             "counted_in": self.counted_in.slug,
             "convert": self.convert,
@@ -109,6 +110,8 @@ class OdometerState:
         for name, part in (("domain", space.domain), ("metric", space.metric)):
             if record[name] != repr(part):
                 raise FormatError(f"the state is of another space: its {name} is not {part!r}")
+        if record["assumptions"] != list(space.assumptions):
+            raise FormatError("the state is of another space: it asks for other trust")
         with refusing_as_format():
             return cls._read(record, space, measure)
 
@@ -138,6 +141,7 @@ class OdometerState:
 
 _KEYS = {
     "anytime",
+    "assumptions",
     "convert",
     "counted_in",
     "digest",

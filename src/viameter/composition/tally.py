@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from operator import add
+from typing import NamedTuple
 
 from viameter.arith import Extended
 from viameter.composition.derivations import compose_derivations
 from viameter.composition.entries import Asked, Entry
 from viameter.core import Loss, Measure, Measurement
 from viameter.core.composability import FULLY_ADAPTIVE, require_cell
+from viameter.errors import QueryableBusy
 from viameter.theorem import Derivation
 
 TRACKED = 16
@@ -18,12 +21,35 @@ TRACKED = 16
 _REMEMBERED = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A query that was not charged yet, and the sums after it."""
+class Kept(NamedTuple):
+    """Sums by distance, and what measurements cost at these distances: replaced as one, so that they always agree."""
+
+    distances: tuple[Extended, ...]
+    sums: tuple[Loss, ...]
+    remembered: dict[int, tuple[Measurement, tuple[Loss, ...]]]
+    """By id: to compare measurements takes longer than a query may. Each is kept, so that no other gets its id."""
+
+    def losses(self, measurement: Measurement) -> tuple[Loss, ...]:
+        """What a measurement costs, for every distance; a map that gives no loss of the measure is refused here."""
+        known = self.remembered.get(id(measurement))
+        if known is None:
+            if len(self.remembered) >= _REMEMBERED:
+                self.remembered.clear()
+            known = (measurement, tuple(measurement.map(d_in) for d_in in self.distances))
+            self.remembered[id(measurement)] = known
+        return known[1]
+
+
+class Pending(NamedTuple):
+    """A query that was not charged yet: the sums before and after it."""
 
     measurement: Measurement
-    sums: list[Loss]
+    before: Kept
+    sums: tuple[Loss, ...]
+
+    def total(self, d_in: Extended) -> Loss:
+        """What the total for a distance that is tracked would be."""
+        return self.sums[self.before.distances.index(d_in)]
 
 
 class Tally:
@@ -39,37 +65,33 @@ class Tally:
         self.entries: list[Entry] = []
         # One distance is followed from the start and never dropped: that of a filter. So a map that gives no loss is
         # found before its mechanism runs.
-        self._distances: list[Extended] = [track]
-        self._sums: list[Loss] = [measure.zero]
-        # By id: to compare measurements takes longer than a query may. Each is kept, so that no other gets its id.
-        self._remembered: dict[int, tuple[Measurement, list[Loss]]] = {}
+        self._kept = Kept((track,), (measure.zero,), {})
 
     @property
     def tracked(self) -> tuple[Extended, ...]:
         """The distances whose sums are kept."""
-        return tuple(self._distances)
+        return self._kept.distances
 
     def total(self, d_in: Extended) -> Loss:
         """The composition of all losses so far, for data this far apart."""
-        return self._sums[self._place(d_in)]
+        kept = self._tracking(d_in)
+        return kept.sums[kept.distances.index(d_in)]
 
     def asked(self, measurement: Measurement, d_in: Extended) -> Loss:
-        """What a query would add; a map that gives no loss of the measure is refused here."""
-        place = self._place(d_in)  # first: it may track the distance from now on, in the place of another
-        return self._losses(measurement)[place]
+        """What a query would add."""
+        kept = self._tracking(d_in)
+        return kept.losses(measurement)[kept.distances.index(d_in)]
 
     def pending(self, measurement: Measurement) -> Pending:
         """What the sums would be after a query; if its map fails for a distance that is tracked, this fails."""
-        losses = self._losses(measurement)
-        return Pending(measurement, [before + loss for before, loss in zip(self._sums, losses, strict=True)])
-
-    def pending_total(self, pending: Pending, d_in: Extended) -> Loss:
-        """What the total for a distance would be; the one that was tracked from the start is found at once."""
-        return pending.sums[0] if d_in is self._distances[0] else pending.sums[self._distances.index(d_in)]
+        kept = self._kept
+        losses = kept.losses(measurement)
+        return Pending(measurement, kept, tuple(map(add, kept.sums, losses)))
 
     def charge(self, pending: Pending) -> int:
         """Count a query, whatever will become of it, and return its number."""
-        self._sums = pending.sums
+        self._require_unchanged(pending.before)
+        self._kept = pending.before._replace(sums=pending.sums)
         self.entries.append(Asked(pending.measurement))
         return len(self.entries)
 
@@ -80,31 +102,26 @@ class Tally:
     def resume(self, entries: Iterable[Entry], totals: Iterable[tuple[Extended, Loss]]) -> None:
         """Go on from what was charged before; totals that are given are not added up again."""
         self.entries = list(entries)
-        first, known = self._distances[0], dict(totals)
+        first, known = self._kept.distances[0], dict(totals)
         start = known.pop(first) if first in known else self._added_up(first)
-        self._distances, self._sums = [first, *known], [start, *known.values()]
+        self._kept = Kept((first, *known), (start, *known.values()), {})
 
-    def _place(self, d_in: Extended) -> int:
-        """Where the sum for a distance is; it is added up if it was not tracked."""
-        if d_in in self._distances:
-            return self._distances.index(d_in)
+    def _tracking(self, d_in: Extended) -> Kept:
+        """What is kept, with this distance in it; its sum is added up if it was not tracked."""
+        kept = self._kept
+        if d_in in kept.distances:
+            return kept
         total = self._added_up(d_in)
-        if len(self._distances) >= TRACKED:
-            del self._distances[1], self._sums[1]
-        self._distances.append(d_in)
-        self._sums.append(total)
-        self._remembered.clear()
-        return len(self._sums) - 1
+        self._require_unchanged(kept)
+        distances, sums = (*kept.distances, d_in), (*kept.sums, total)
+        if len(distances) > TRACKED:
+            distances, sums = (distances[0], *distances[2:]), (sums[0], *sums[2:])
+        self._kept = Kept(distances, sums, {})
+        return self._kept
 
-    def _losses(self, measurement: Measurement) -> list[Loss]:
-        """What a measurement costs, for every distance that is tracked."""
-        known = self._remembered.get(id(measurement))
-        if known is None:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            known = (measurement, [measurement.map(d_in) for d_in in self._distances])
-            self._remembered[id(measurement)] = known
-        return known[1]
+    def _require_unchanged(self, kept: Kept) -> None:
+        if self._kept is not kept:
+            raise QueryableBusy("a privacy map asked the odometer that evaluates it: maps may not")
 
     def _added_up(self, d_in: Extended) -> Loss:
         losses: dict[Hashable, Loss] = {}
@@ -127,9 +144,5 @@ class Tally:
 
 
 def _key(entry: Entry) -> Hashable:
-    """The same for equal entries; one of a user's function that has no hash is equal to itself only."""
-    try:
-        hash(entry)
-    except TypeError:
-        return id(entry)
-    return entry
+    """The same for the same measurement. Equal ones are told apart: what a user's map gives is no part of equality."""
+    return id(entry.measurement) if isinstance(entry, Asked) else entry

@@ -12,13 +12,16 @@ from viameter.errors import PermissionGone, QueryableBusy
 
 
 class Turns:
-    """Mechanisms in order: once one of them was queried, those before it answer no more."""
+    """Mechanisms in order: once one of them was queried, those before it answer no more.
+
+    None of them answers before its place is opened.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._current = 0
         self._answering: int | None = None
-        self._closed: set[int] = set()
+        self._open: set[int] = set()
         # Held while a mechanism answers, so that no other takes its turn in the middle of an answer.
         self._lock = threading.RLock()
 
@@ -30,10 +33,10 @@ class Turns:
 
         return enter
 
-    def close(self, place: int) -> None:
-        """Let the mechanism at this place answer nothing from now on."""
+    def open(self, place: int) -> None:
+        """Let the mechanism at this place answer from now on, when it is its turn."""
         with self._lock:
-            self._closed.add(place)
+            self._open.add(place)
 
     @contextmanager
     def _turn(self, place: int) -> Iterator[None]:
@@ -43,7 +46,7 @@ class Turns:
                     f"a later part of {self._what} was queried, and the measure composes sequentially: "
                     "those before it answer no more"
                 )
-            if place in self._closed:
+            if place not in self._open:
                 raise PermissionGone(
                     f"it is one of several parts of {self._what}, and there it may answer no queries: those would be "
                     "chosen by what others have answered since it began; ask for it alone, under an odometer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from viameter.core.measure import Loss, Measure
 from viameter.core.queryable import Guard, guarded_by, making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.core.transformation import Transformation
-from viameter.errors import MapError, ParameterError
+from viameter.errors import MapError, ParameterError, SealedError
 from viameter.theorem import Derivation, theorem_of
 
 
@@ -60,6 +60,9 @@ class Measurement(Computation):
         with guarded_by(guard) as keep:
             with making_sealed():
                 released = keep(run_sealed(self.function, member))
+            if isinstance(released, Iterator | Awaitable):
+                # It would look at the data later, when nobody counts, guards or seals it any more.
+                raise SealedError
             # Post-processing is not sealed: it fails on what was released, not on rows.
             for processing in self.after:
                 if isinstance(processing, PostProcessing):

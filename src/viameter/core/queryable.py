@@ -158,16 +158,22 @@ class _Machine:
         if not self.sealed:
             return self.transition(queryable, query)
         token = _SEALED.set(True)
+        passing: BaseException | None = None
         try:
             return self.transition(queryable, query)
-        except (ViameterError, KeyboardInterrupt):
-            raise
+        except KeyboardInterrupt:
+            passing = KeyboardInterrupt()  # a new one: the one that came may have been raised by the transition
+        except ViameterError as error:
+            passing = error
         except BaseException:  # whatever a user's transition raises
             pass
         finally:
             _SEALED.reset(token)
-        # Outside of the handler, so that what was raised is not kept as the context.
-        raise SealedError
+        # Outside of the handlers, and without what the error was raised from: that may speak of rows.
+        if passing is None:
+            raise SealedError
+        passing.__cause__ = passing.__context__ = None
+        raise passing
 
     @contextmanager
     def busy(self) -> Iterator[None]:

@@ -188,7 +188,8 @@ def renyi_composition(losses: Sequence[RenyiLoss]) -> RenyiLoss:
 
 @theorem(
     "gdp-composition",
-    cites="Dong, Roth and Su 2019, Corollary 3.3; Vadhan and Zhang 2023; Smith and Thakurta 2022; Koskela et al. 2023",
+    cites="Dong, Roth and Su 2019, Corollary 3.3; Vadhan and Zhang 2023; Smith and Thakurta 2022; Koskela et al. 2023; "
+    f"{HANEY}",
     numbers=Numbers.OUTWARD,
 )
 def gdp_composition(losses: Sequence[GaussianLoss]) -> GaussianLoss:
@@ -318,7 +319,7 @@ declare_rules(
             CONCURRENT,
             "Dong, Roth and Su 2019, Corollary 3.3; Vadhan and Zhang 2023",
             "Dong, Roth and Su 2019, Corollary 3.3; Vadhan and Zhang 2023",
-            "Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023",
+            f"Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023; {HANEY}",
         ),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,7 +167,7 @@ def own_copy(member: Any) -> Any:
     if isinstance(member, dict):
         return {name: own_copy(column) for name, column in member.items()}
     if not isinstance(member, np.ndarray):
-        return member
+        return deepcopy(member)  # of a domain that users define it may be anything; what cannot change stays itself
     copied = member.copy()
     copied.flags.writeable = False
     return copied

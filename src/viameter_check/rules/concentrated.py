@@ -14,6 +14,7 @@ from viameter_check.document import Node
 from viameter_check.intervals import Interval, log, outward, point
 from viameter_check.losses import Loss
 from viameter_check.normal import gaussian_delta_up
+from viameter_check.report import Refused
 from viameter_check.rules.converting import (
     amount,
     chance,
@@ -194,6 +195,7 @@ def epsilon_of_zcdp(rho: Fraction, delta: Fraction) -> Interval:
     """rho (1 + b) + ln b - (1 + 1/b) ln(1 + b) + l/b at about the best b: rho b^2 + ln(1 + b) = l = ln(1/delta)."""
     if delta in (0, 1):
         return point(0 if delta else INFINITY)
+    _require_short(rho=rho)
     length = log(1 / delta)
     target = Fraction(length.low)
     b = _solved(
@@ -205,6 +207,7 @@ def epsilon_of_zcdp(rho: Fraction, delta: Fraction) -> Interval:
 
 def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Interval:
     """exp(b (rho (1 + b) - e) + b ln b - (1 + b) ln(1 + b)) at about the best b: 2 rho b - ln(1 + 1/b) = e - rho."""
+    _require_short(rho=rho, epsilon=epsilon)
     b = _solved(
         lambda b: 2 * rho * b - Fraction(log(1 + 1 / b).low) - (epsilon - rho),
         lambda b: 2 * rho + 1 / (b * (1 + b)),
@@ -212,6 +215,16 @@ def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Interval:
     drift = b * (rho * (1 + b) - epsilon)
     sign = Fraction(1 if drift >= 0 else -1)
     return chance((sign, point(abs(drift))), signed_log(b, b), (-(1 + b), log(1 + b)))
+
+
+_MOST_BITS = 2048
+"""The library's losses are shorter, and a number of a million bits would take minutes."""
+
+
+def _require_short(**numbers: Fraction) -> None:
+    for name, number in numbers.items():
+        if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+            raise Refused(f"{name} has more than {_MOST_BITS} bits: this checker does not convert it")
 
 
 def _solved(function: Function, slope: Function) -> Fraction:

@@ -56,8 +56,8 @@ def zcdp_to_approx(loss: ZCDPLoss, *, delta: Fraction) -> ApproxLoss:
     Requires
         A probability delta.
     Ensures
-        The loss is approx(eps, delta) with eps at most 10^-12 above the least over all orders, relatively; approx(inf,
-        0) for delta = 0; approx(0, 0) if rho is 0, infinite if rho is.
+        The loss is approx(eps, delta) with eps at most 10^-12 above the least over all orders, relatively, or 10^-70
+        where it is less; approx(inf, 0) for delta = 0; approx(0, 0) if rho is 0, infinite if rho is.
     Proof
         The least delta for an eps is E[max(0, 1 - exp(eps - Z))]. For every z, max(0, 1 - exp(-z)) is at most
         exp((a - 1) z) (1 - 1/a)^a/(a - 1), with equality at exp(-z) = 1 - 1/a. The mean of exp((a - 1) Z) is at most
@@ -172,7 +172,7 @@ def approx_zcdp_is_zcdp(loss: ApproxZCDPLoss) -> ZCDPLoss:
 
 
 @conversion(source=ApproxZCDP, target=ApproxDP, takes=("delta",))
-@theorem("approx-zcdp-to-approx", cites=f"Bun and Steinke 2016, Lemma 8.8; {CKS}", numbers=Numbers.OUTWARD)
+@theorem("approx-zcdp-to-approx", cites=f"Bun and Steinke 2016, Section 8; {CKS}", numbers=Numbers.OUTWARD)
 def approx_zcdp_to_approx(loss: ApproxZCDPLoss, *, delta: Fraction) -> ApproxLoss:
     """A loss of approximate zCDP has an epsilon at every delta above its own.
 
@@ -206,7 +206,7 @@ def approx_zcdp_to_approx(loss: ApproxZCDPLoss, *, delta: Fraction) -> ApproxLos
 
 
 @conversion(source=ApproxZCDP, target=ApproxDP, takes=("epsilon",))
-@theorem("approx-zcdp-to-approx-at-epsilon", cites=f"Bun and Steinke 2016, Lemma 8.8; {CKS}", numbers=Numbers.OUTWARD)
+@theorem("approx-zcdp-to-approx-at-epsilon", cites=f"Bun and Steinke 2016, Section 8; {CKS}", numbers=Numbers.OUTWARD)
 def approx_zcdp_to_approx_at_epsilon(loss: ApproxZCDPLoss, *, epsilon: Fraction) -> ApproxLoss:
     """A loss of approximate zCDP has a delta at every epsilon.
 

@@ -11,7 +11,7 @@ from viameter.theorem import theorem
 
 
 @conversion(source=ApproxDP, target=ApproxZCDP, alternative=True)
-@theorem("approx-to-approx-zcdp-quadratic", cites="Bun and Steinke 2016, Lemma 8.8 and Proposition 1.4")
+@theorem("approx-to-approx-zcdp-quadratic", cites="Bun and Steinke 2016, Section 8 and Proposition 1.4")
 def approx_to_approx_zcdp_quadratic(loss: ApproxLoss) -> ApproxZCDPLoss:
     """Outside of delta, an epsilon is epsilon^2/2 in zCDP.
 
