@@ -29,6 +29,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
@@ -54,6 +55,23 @@ __all__ = [
     "UnknownQuery",
     "ViameterError",
 ]
+
+
+def plain(value: object) -> str:
+    """An argument as an error may show it: what is public by its kind, and of what may hold rows its type only.
+
+    >>> plain("1/2"), plain([41, 42])
+    ("'1/2'", 'a value of type list')
+    """
+    kind = type(value)
+    public = value is None or kind in (bool, int, float, complex) or callable(value)
+    public = public or (kind is str and len(str(value)) <= _LONGEST_TEXT)
+    public = public or kind.__module__.partition(".")[0] in ("viameter", "fractions", "decimal", "enum")
+    public = public and not isinstance(value, Mapping)
+    return repr(value) if public else f"a value of type {kind.__name__}"
+
+
+_LONGEST_TEXT = 80
 
 
 class ViameterError(Exception):
@@ -169,9 +187,10 @@ class QueryableError(ViameterError):
 class UnknownQuery(QueryableError, TypeError):
     """The queryable does not know such a query."""
 
-    def __init__(self, queryable: object, query: object) -> None:
+    def __init__(self, queryable: object, query: object, hint: str = "") -> None:
         self.query_type: type[Any] = type(query)
-        super().__init__(f"{queryable!r} does not know queries of type {type(query).__name__}")
+        text = f"{queryable!r} does not know queries of type {type(query).__name__}"
+        super().__init__(f"{text}: {hint}" if hint else text)
 
 
 class PermissionGone(QueryableError):

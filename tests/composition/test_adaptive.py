@@ -138,7 +138,8 @@ def test_adaptive_composition_requires_that_each_measurement_costs_at_most_its_l
     ask = plan(TENTH, FIFTH)(DATA)
     with pytest.raises(OverBudget) as caught:
         ask(measurement(FIFTH, function=runs))
-    assert (caught.value.asked, caught.value.left, caught.value.budget) == (FIFTH, TENTH, TENTH)
+    assert (caught.value.asked, caught.value.left, caught.value.budget) == (FIFTH, TENTH, TENTH + FIFTH)
+    assert caught.value.spent == vm.pure(0)
     assert runs.count == 0
     ask(measurement(vm.pure(0), function=runs))  # what is left of a slot is lost
     with pytest.raises(OverBudget):
@@ -265,7 +266,7 @@ def test_losses_are_looked_at_for_the_distance_of_the_plan() -> None:
 
 @pytest.mark.parametrize("losses", [[1], ["1/10"], [TENTH, None]])
 def test_what_is_no_loss_is_refused(losses: Any) -> None:
-    with pytest.raises(ParameterError, match="is not a loss"):
+    with pytest.raises(ParameterError, match="expected a loss"):
         vm.adaptive(ROWS, d_in=1, losses=losses)
 
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import viameter as vm
-from viameter.composition.approximate import advanced_filter, concentrated_filter, greatest_rho, greatest_square
+from viameter.composition.approximate import advanced_filter, concentrated_filter, greatest_square
 from viameter.errors import NoTheorem, OverBudget, ParameterError, PermissionGone
+from viameter.measures.conversions.concentrated import greatest_rho
 
 SPACE = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 EPSILONS = st.fractions(min_value=Fraction(1, 1000), max_value=50, max_denominator=1000)

@@ -166,7 +166,7 @@ def test_errors_of_a_released_queryable_keep_nothing_of_what_they_were_raised_fr
         if query.query == "interrupt":
             raise KeyboardInterrupt([41, 42])
         try:
-            _ = dict[int, int]()[41]
+            dict[int, int]().pop(41)
         except KeyError as problem:
             raise ViameterError("public") from problem
 

@@ -386,7 +386,19 @@ def test_previews_of_a_filter_tell_the_loss_after_also_where_it_would_be_refused
     for _ in range(2):
         assert meter.preview(tenth(), 1) == NewLoss(vm.pure("1/10"))
     meter(tenth())
-    assert meter.preview(tenth(), 1) == NewLoss(vm.pure("1/5")) and meter.spent == vm.pure("1/10")
+    over = meter.preview(tenth(), 1)
+    assert over == NewLoss(vm.pure("1/5"), fits=False) == meter.preview(tenth()) and meter.spent == vm.pure("1/10")
+    assert repr(over) == "NEW(pure(1/5), over budget)"
+    # Whether it fits is for the filter's distance, whatever the loss is shown for.
+    assert meter.preview(measurement(vm.pure(0)), 7) == NewLoss(vm.pure("7/10"))
+
+
+def test_a_filter_knows_its_distance() -> None:
+    meter = capped("1/2")
+    meter(tenth())
+    assert meter.loss() == meter.loss(1) == meter.spent
+    assert str(meter.explain()) == str(meter.explain(1))
+    assert str(meter.certificate()) == str(meter.certificate(1))
 
 
 def test_each_invocation_of_a_filter_is_one_of_its_budget() -> None:

@@ -45,7 +45,7 @@ def test_spending_of_a_filter_and_of_an_odometer() -> None:
 
 
 def test_what_cannot_be_drawn() -> None:
-    with pytest.raises(ParameterError, match="expected some to draw"):
+    with pytest.raises(ParameterError, match="takes losses"):
         vm.plot_profiles([])
     with pytest.raises(ParameterError, match="d_in is missing"):
         vm.plot_spending(vm.Odometer(SPACE, vm.PureDP)([1]))

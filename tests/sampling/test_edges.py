@@ -107,7 +107,7 @@ def test_numbers_of_draws_that_are_none(name: str, n: Any) -> None:
         ("1/0", NumberError, "scale='1/0' "),
         (2**52 + 1, NumberError, f"scale={2**52 + 1} "),
         (Fraction(2**53 + 1, 2), NumberError, f"scale={2**53 + 1}/2 "),
-        (None, NumberError, "NoneType"),
+        (None, ParameterError, "scale is missing"),
         ([1], NumberError, "list"),
     ],
     ids=repr,

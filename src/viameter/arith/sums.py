@@ -17,6 +17,8 @@ SIGNIFICANT = 256
 
 CHUNK = 4096
 
+_SHORT = 10**12
+
 
 def settle_up(number: Fraction) -> Fraction:
     """Return the number itself if its denominator is at most `WIDTH` bits wide, else a dyadic one just above it.
@@ -41,14 +43,29 @@ def add_settled_up(left: Extended, right: Extended) -> Extended:
 
 
 def difference_down(budget: Extended, spent: Extended) -> Extended:
-    """What is left of a finite budget, and nothing if more was spent; exact, so that it rounds nothing up.
+    """What is left of a budget, and nothing if more was spent; what is no short number is cut off after 12 digits.
+
+    So what is shown of it is not more than there is, and can be asked for as it is shown.
 
     >>> difference_down(Fraction(1), Fraction(1, 10)), difference_down(Fraction(1), INFINITY)
     (Fraction(9, 10), Fraction(0, 1))
+    >>> difference_down(Fraction(1), Fraction(1, 3**40)) < 1
+    True
     """
     if isinstance(spent, float):
         return Fraction(0)
-    return INFINITY if isinstance(budget, float) else max(budget - spent, Fraction(0))
+    if isinstance(budget, float):
+        return INFINITY
+    left = max(budget - spent, Fraction(0))
+    if left.denominator <= _SHORT:
+        return left
+    # left is at least 10^(digits - 1), so that 12 digits or more are before the point of left 10^places; 12 are kept.
+    digits = len(str(left.numerator)) - len(str(left.denominator))
+    places = 12 - digits
+    kept = left.numerator * 10 ** max(places, 0) // (left.denominator * 10 ** max(-places, 0))
+    while kept >= _SHORT:
+        kept, places = kept // 10, places - 1
+    return Fraction(kept * 10 ** max(-places, 0), 10 ** max(places, 0))
 
 
 def sum_settled_up(terms: Iterable[Extended]) -> Extended:

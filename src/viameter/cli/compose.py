@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import viameter as vm
+from viameter.arith import extended, write
 from viameter.core.conversion import convert
-from viameter.errors import FormatError, ParameterError
+from viameter.errors import FormatError, NumberError, ParameterError
 from viameter.measures.records import MEASURES
 from viameter.theorem import Explanation
 
@@ -55,8 +56,21 @@ def read_losses(path: str) -> list[vm.Loss]:
         if type(times) is not int or not 1 <= times <= MOST - len(losses):
             raise FormatError(f"{path}: losses[{place}] has times={times!r}: expected 1 or more, {MOST} at most in all")
         try:
-            loss = vm.loss_from_json({name: value for name, value in record.items() if name != "times"})
-        except (FormatError, ParameterError) as problem:
+            loss = vm.loss_from_json(
+                {name: _as_written(name, value) for name, value in record.items() if name != "times"}
+            )
+        except (FormatError, ParameterError, NumberError) as problem:
             raise FormatError(f"{path}: losses[{place}]: {problem}") from None
         losses += [loss] * times
+    if not losses:
+        raise FormatError(f"{path} has no losses in it")
     return losses
+
+
+def _as_written(name: str, value: Any) -> Any:
+    """Numbers as people write them, "0.1" or "1e-6", in the form that records keep."""
+    if isinstance(value, Mapping):
+        return {_as_written("", key): _as_written("", number) for key, number in value.items()}
+    if name == "measure" or not isinstance(value, str):
+        return value
+    return write(extended(value, name=name or "number"))

@@ -93,7 +93,8 @@ def adaptive(space: Space, *, d_in: Any, losses: Sequence[Loss], measure: Measur
                 raise QueryableEnded(f"{self!r} has run {used} measurements, all that it was made for")
             allowed, asked = planned[used], measurement.map(distance)
             if not asked <= allowed:
-                raise OverBudget(spent=common.zero, asked=asked, left=allowed, budget=allowed)
+                spent = common.total(planned[:used])
+                raise OverBudget(spent=spent, asked=asked, left=allowed, budget=common.total(planned))
             # It is used before it runs: one that fails has had its turn, and what was released before answers no more.
             used += 1
             child, guard = used, None
@@ -119,7 +120,7 @@ def _measure(losses: tuple[Any, ...], given: Measure | None) -> Measure:
         raise ParameterError("losses=[] does not say what losses are counted in: give measure=...")
     for place, loss in enumerate(losses):
         if not isinstance(loss, Loss):
-            raise ParameterError(f"losses[{place}]={loss!r} is not a loss: expected e.g. pure('1/10')")
+            raise ParameterError(f"losses[{place}] is of type {type(loss).__name__}: expected a loss, as pure('1/10')")
         if not loss.is_finite:
             raise ParameterError(f"losses[{place}]={loss!r} is no limit: expected a finite loss")
     common: Measure = losses[0].measure if given is None else given

@@ -16,7 +16,7 @@ class Admission:
     """The space and the measure of an odometer, and how a measurement that is asked for comes to be counted.
 
     `measure` is what measurements are stated in; `count_as` takes such a measurement to the measure that is counted
-    in, where that is another.
+    in, where that is another; also one of a third measure, if measurements are to be converted.
     """
 
     def __init__(
@@ -58,5 +58,6 @@ class Admission:
             if not self.convert:
                 hint = f"convert it, measurement.to({self.measure!r}), or make the odometer with convert=True"
                 raise MeasureMismatch("the odometer", self.measure, "the measurement", asked.measure, hint)
-            asked = asked.to(self.measure)
+            if self._count_as is None:
+                return asked.to(self.measure)
         return asked if self._count_as is None else self._count_as(asked)

@@ -12,10 +12,10 @@ from typing import Any
 from viameter.arith import Extended, Number, dyadic, probability
 from viameter.composition.counting import Counting
 from viameter.core import Loss, Measurement, by
-from viameter.errors import NoTheorem, ParameterError
-from viameter.measures import ApproxDP, ApproxZCDP
+from viameter.errors import NoTheorem, ParameterError, plain
+from viameter.measures import ApproxDP, ApproxZCDP, PureDP
 from viameter.measures.amounts import ApproxLoss, ApproxZCDPLoss
-from viameter.measures.conversions.concentrated import epsilon_of_zcdp
+from viameter.measures.conversions.concentrated import greatest_rho
 from viameter.theorem import Numbers, theorem
 
 
@@ -40,7 +40,8 @@ def concentrated_filter(d_in: Extended, *, at: Extended, budget: ApproxLoss, sla
         down, so that r-zCDP is within (epsilon, slack), and D + (1 - D) slack is the budget's delta.
     Proof
         Each measurement is approx_zcdp(e_i tanh(e_i/2), d_i) given the answers so far (approx-to-approx-zcdp). By
-        Theorem 1 of Whitehouse et al., all answers are approx_zcdp(r, D). The rest is approx-zcdp-to-approx.
+        Theorem 1 of Whitehouse et al., all answers are approx_zcdp(r, D). The rest is approx-zcdp-to-approx. A
+        measurement that is approx_zcdp(r_i, d_i) itself may be counted as that.
     Example
         >>> from viameter.measures import approx
         >>> concentrated_filter(1, at=1, budget=approx(1, "1e-6"), slack=Fraction(1, 2 * 10**6))
@@ -66,7 +67,8 @@ def advanced_filter(d_in: Extended, *, at: Extended, budget: ApproxLoss, slack: 
     Proof
         Theorem 2 of Whitehouse et al. With the privacy loss L of all answers, outside of the deltas, exp(a L - a (a +
         1) V/2) is a supermartingale for a > 0, so that L is above V/2 + a V/2 + ln(1/s)/a with probability at most s;
-        the best a for the largest V allowed gives the bound.
+        the best a for the largest V allowed gives the bound. A measurement that is approx_zcdp(r_i, d_i) itself has
+        these moments with 2 r_i for e_i^2.
     Example
         >>> from viameter.measures import approx
         >>> advanced_filter(2, at=1, budget=approx(1, "1e-6"), slack=Fraction(1, 2 * 10**6))
@@ -90,39 +92,6 @@ def count_advanced(distance: Extended, budget: Loss, slack: Number | None) -> Co
     return Counting(cap, by(advanced_filter, at=distance, budget=limit, slack=used), used, _to_half_squares)
 
 
-_HALVINGS = 600
-
-
-def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fraction:
-    """A number at or just below the greatest rho for which rho-zCDP is (epsilon, delta)-differentially private.
-
-    >>> epsilon_of_zcdp(greatest_rho(Fraction(1), Fraction(1, 10**6)), Fraction(1, 10**6)) <= 1
-    True
-    """
-    if epsilon == 0:
-        return Fraction(0)
-    # rho <= epsilon, since the divergence of order 1, which is the mean loss, is at most epsilon where delta is small;
-    # it is only where the search starts, and is doubled where that is not enough.
-    high = epsilon
-    while epsilon_of_zcdp(high, delta) <= epsilon:
-        high *= 2
-    low = high / 2
-    for _ in range(_HALVINGS):
-        if epsilon_of_zcdp(low, delta) <= epsilon:
-            break
-        low, high = low / 2, low
-    else:
-        return Fraction(0)  # nothing that small can be told from nothing: nothing fits
-    # Now low is within the limit and high = 2 low is not; each step halves the gap, and what is kept was evaluated.
-    for _ in range(bits):
-        middle = (low + high) / 2
-        if epsilon_of_zcdp(middle, delta) <= epsilon:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 def greatest_square(epsilon: Fraction, delta: Fraction, *, bits: int = 128) -> Fraction:
     """A number at or just below the greatest V with sqrt(2 ln(1/delta) V) + V/2 <= epsilon.
 
@@ -140,12 +109,14 @@ def _to_approx_zcdp(measurement: Measurement) -> Measurement:
 
 
 def _to_half_squares(measurement: Measurement) -> Measurement:
-    return measurement.to(ApproxZCDP, by="approx-to-approx-zcdp-quadratic")
+    if measurement.measure not in (PureDP, ApproxDP):
+        return measurement.to(ApproxZCDP)  # what is r-zCDP has the moments of an epsilon with epsilon^2/2 = r
+    return measurement.to(ApproxDP).to(ApproxZCDP, by="approx-to-approx-zcdp-quadratic")
 
 
 def _read(rule: str, budget: Any, slack: Number | None) -> tuple[ApproxLoss, Fraction]:
     if not isinstance(budget, ApproxLoss):
-        raise NoTheorem(f"rule={rule!r} is for budgets in ApproxDP: {budget!r} is one in {budget.measure!r}")
+        raise NoTheorem(f"rule={rule!r} is for budgets in ApproxDP: {plain(budget)} is one in {budget.measure!r}")
     used = budget.delta / 2 if slack is None else probability(slack, name="slack")
     if not 0 < used < 1 or not used <= budget.delta:
         raise ParameterError(

@@ -85,6 +85,8 @@ def compose(
     pure(1/5)
     >>> count, total = both([3, 1, 4, 1, 5])
     """
+    if isinstance(measurements, Measurement | Recipe):
+        raise ParameterError("compose takes a list of measurements, as in compose(space, [one, other])")
     members = tuple(part.complete(space) if isinstance(part, Recipe) else part for part in measurements)
     common = _common_measure(members) if measure is None else measure
     members = tuple(_fitting(member, place, space, common, measure is not None) for place, member in enumerate(members))

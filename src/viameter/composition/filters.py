@@ -19,7 +19,7 @@ from viameter.core import Loss, Measurement, by
 from viameter.core.composability import FULLY_ADAPTIVE, require_cell
 from viameter.core.queryable import making_sealed
 from viameter.core.sealed import run_sealed
-from viameter.errors import MeasureMismatch, ParameterError
+from viameter.errors import MeasureMismatch, ParameterError, plain
 from viameter.spaces import own_copy
 from viameter.theorem import theorem, theorem_of
 
@@ -93,11 +93,12 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
     """The filter of an odometer."""
     distance = odometer.space.metric.read_distance(d_in)
     if not isinstance(budget, Loss):
-        raise ParameterError(f"budget={budget!r} is not a loss: expected e.g. {odometer.measure.zero!r}")
+        raise ParameterError(f"budget={plain(budget)} is not a loss: expected one of {odometer.measure!r}")
     if budget.measure != odometer.measure:
-        raise MeasureMismatch("the odometer", odometer.measure, "the budget", budget.measure)
+        hint = f"make the odometer in {budget.measure!r}, or give the budget in {odometer.measure!r}"
+        raise MeasureMismatch("the odometer", odometer.measure, "the budget", budget.measure, hint)
     if not budget.is_finite:
-        raise ParameterError(f"budget={budget!r} is no limit: expected a finite loss")
+        raise ParameterError(f"budget={plain(budget)} is no limit: expected a finite loss")
     if odometer.anytime is not None:
         raise ParameterError("a filter has its budget, and needs no bound for all times: leave anytime= out")
     # Rules that are not proved for mechanisms chosen by earlier answers are refused here, with the reason.
@@ -106,7 +107,7 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
     else:
         require_cell(odometer.measure, FULLY_ADAPTIVE, rule)
         if slack is not None:
-            raise ParameterError(f"slack={slack!r}: the rule {rule!r} uses no delta itself")
+            raise ParameterError(f"slack={plain(slack)}: the rule {rule!r} uses no delta itself")
         counting = Counting(budget, by(privacy_filter, at=distance, budget=budget))
     made = Filter(
         input_space=odometer.space,

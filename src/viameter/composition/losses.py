@@ -9,7 +9,7 @@ from viameter.composition.derivations import compose_derivations
 from viameter.core import Adaptivity, Loss, Measure
 from viameter.core.composability import NON_ADAPTIVE, require_cell
 from viameter.core.conversion import convert
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, PureDP, RenyiDP
 from viameter.theorem import Derivation, Explanation, Numbers, theorem, theorem_of
 
@@ -71,13 +71,13 @@ def compose_losses(
     given = list(losses)
     for place, loss in enumerate(given):
         if not isinstance(loss, Loss):
-            raise ParameterError(f"losses[{place}]={loss!r} is not a loss: expected e.g. pure('1/10')")
+            raise ParameterError(f"losses[{place}] is of type {type(loss).__name__}: expected a loss, as pure('1/10')")
     measure = _common(given) if into is None else into
     if not isinstance(measure, Measure):
-        raise ParameterError(f"into={into!r} is not a Measure: expected e.g. ZCDP")
+        raise ParameterError(f"into={plain(into)} is not a Measure: expected e.g. ZCDP")
     chosen = require_cell(measure, adaptivity, rule)[0]
     if chosen.theorem is None:
-        raise NoTheorem(f"{measure!r} by {chosen.name!r} takes more than losses to compose: an Accountant does it")
+        raise NoTheorem(f"{plain(measure)} by {chosen.name!r} takes more than losses to compose: an Accountant does it")
     times: dict[Loss, int] = {}
     for loss in given:
         times[loss] = times.get(loss, 0) + 1

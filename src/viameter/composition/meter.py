@@ -26,10 +26,10 @@ from viameter.composition.queries import (
 from viameter.composition.state import OdometerState
 from viameter.composition.tally import Pending, Tally
 from viameter.composition.terms import FilterTerms
-from viameter.core import External, Internal, Loss, Measurement, Query, Queryable
+from viameter.core import External, Internal, Loss, Measurement, Query, Queryable, Transformation
 from viameter.core.certificate import Certificate, certify
 from viameter.core.composability import SEQUENTIAL
-from viameter.errors import NoTheorem, OverBudget, PermissionGone, UnknownQuery
+from viameter.errors import NoTheorem, OverBudget, ParameterError, PermissionGone, UnknownQuery
 from viameter.measures import ApproxDP, PureDP
 from viameter.measures.amounts import PureLoss
 from viameter.spaces import lend
@@ -45,13 +45,16 @@ class Meter(Queryable):
 
     __slots__ = ()
 
-    def loss(self, d_in: Any) -> Loss:
-        """What was spent so far, for data `d_in` apart: any distance, chosen afterwards."""
+    def loss(self, d_in: Any = None) -> Loss:
+        """What was spent so far, for data `d_in` apart: any distance, chosen afterwards; a filter has its own."""
         found: Loss = self(LossQuery(d_in))
         return found
 
-    def preview(self, query: Any, d_in: Any) -> PendingLoss:
-        """What the loss would be after a query, which is not run: NEW(loss), or SAME for a query of the loss."""
+    def preview(self, query: Any, d_in: Any = None) -> PendingLoss:
+        """What the loss would be after a query, which is not run: NEW(loss), or SAME for a query of the loss.
+
+        Under a filter, `.fits` says whether the query would be answered.
+        """
         found: PendingLoss = self.ask(PendingQuery(query, d_in))
         return found
 
@@ -70,12 +73,12 @@ class Meter(Queryable):
         found: Loss = self.ask(AnytimeQuery())
         return found
 
-    def explain(self, d_in: Any) -> Explanation:
+    def explain(self, d_in: Any = None) -> Explanation:
         """The loss so far, and the tree of theorems behind it."""
         found: Explanation = self.ask(DerivationQuery(d_in))[0]
         return found
 
-    def certificate(self, d_in: Any) -> Certificate:
+    def certificate(self, d_in: Any = None) -> Certificate:
         """The same as `explain`, as a file that `viameter check` re-derives without this library."""
         explanation, space, distance = self.ask(DerivationQuery(d_in))
         return certify(explanation.derivation, space=space, d_in=distance)
@@ -170,12 +173,20 @@ class Metering:
         raise UnknownQuery(meter, query.query)
 
     def _distance(self, d_in: Any) -> Extended:
+        if d_in is None and self.cap is not None:
+            return self.cap.d_in
+        if d_in is None:
+            raise ParameterError("d_in is missing: how far apart the data are that the loss is for")
         return self.admission.space.metric.read_distance(d_in)
 
     def _read(self, meter: Queryable, asked: Any) -> Measurement:
         measurement = self.admission.measurement(asked)
         if measurement is None:
-            raise UnknownQuery(meter, asked)
+            exact = isinstance(asked, Transformation)
+            hint = (
+                "its answer is exact, which is not private; add noise, as in ... >> laplace(scale=10)" if exact else ""
+            )
+            raise UnknownQuery(meter, asked, hint)
         return measurement
 
     def _invoke(self, meter: Queryable, measurement: Measurement) -> Any:
@@ -193,8 +204,7 @@ class Metering:
         return measurement.release(lend(self.member), guard=guard)
 
     def _check(self, pending: Pending, cap: Cap) -> None:
-        total = pending.total(cap.d_in)
-        if not (total.is_finite and total <= cap.budget):
+        if not self._fits(pending, cap):
             spent = self.tally.total(cap.d_in)
             raise OverBudget(
                 spent=spent,
@@ -202,6 +212,10 @@ class Metering:
                 left=cap.budget.left_after(spent),
                 budget=cap.budget,
             )
+
+    def _fits(self, pending: Pending, cap: Cap) -> bool:
+        total = pending.total(cap.d_in)
+        return total.is_finite and total <= cap.budget
 
     def _permit(self, meter: Queryable, child: int) -> None:
         if child != len(self.tally.entries):
@@ -214,14 +228,15 @@ class Metering:
         if isinstance(asked, LossQuery):
             return SAME
         measurement = self._read(meter, asked)
-        return NewLoss(self.tally.total(d_in) + self.tally.asked(measurement, d_in))
+        fits = self.cap is None or self._fits(self.tally.pending(measurement), self.cap)
+        return NewLoss(self.tally.total(d_in) + self.tally.asked(measurement, d_in), fits)
 
     def _epsilon_so_far(self) -> Loss:
         bound = self.anytime
         if bound is None:
             raise NoTheorem(
                 "epsilon so far: a bound for a fixed number of answers does not hold for one that the answers choose; "
-                "make the odometer with anytime=anytime(d_in=..., delta=...), or set a budget by a filter"
+                "set a budget by a filter, or in PureDP make the odometer with anytime=anytime(d_in=..., delta=...)"
             )
         for entry in self.tally.entries[self._squared :]:
             self._squares = add_settled_up(self._squares, _square(self.tally.loss_of(entry, bound.d_in)))

@@ -16,7 +16,7 @@ from viameter.core import Loss, Measure, Space
 from viameter.core.composability import FULLY_ADAPTIVE, require_cell
 from viameter.core.queryable import making_sealed
 from viameter.core.sealed import run_sealed
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures import PureDP
 from viameter.spaces import own_copy
 from viameter.theorem import Numbers, theorem, theorem_of
@@ -81,9 +81,9 @@ class Odometer:
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
-            raise ParameterError(f"space={self.space!r} is not a Space: expected a domain with a metric")
+            raise ParameterError(f"space={plain(self.space)} is not a Space: expected a domain with a metric")
         if not isinstance(self.measure, Measure):
-            raise ParameterError(f"measure={self.measure!r} is not a Measure: expected e.g. PureDP")
+            raise ParameterError(f"measure={plain(self.measure)} is not a Measure: expected e.g. PureDP")
         require_cell(self.measure, FULLY_ADAPTIVE)
         if self.anytime is not None:
             self.space.metric.read_distance(self.anytime.d_in)
@@ -121,7 +121,11 @@ class Odometer:
         pure(1/4)
         """
         if isinstance(state, str):
+            if "space" not in reading:
+                raise ParameterError("resume(text, data, space=...): a state as text needs the space that it is of")
             state = OdometerState.from_json(state, **reading)
+        if not isinstance(state, OdometerState):
+            raise ParameterError(f"resume takes the state of a meter, or its text, and not {plain(state)}")
         odometer = cls(state.space, state.measure, state.convert, state.anytime)
         if state.terms is not None:
             terms = state.terms

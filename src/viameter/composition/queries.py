@@ -64,9 +64,11 @@ class NewLoss:
     """The loss after a query that would run a mechanism."""
 
     loss: Loss
+    fits: bool = True
+    """Whether a filter would answer it; an odometer answers everything."""
 
     def __repr__(self) -> str:
-        return f"NEW({self.loss!r})"
+        return f"NEW({self.loss!r})" if self.fits else f"NEW({self.loss!r}, over budget)"
 
 
 @dataclass(frozen=True, slots=True)

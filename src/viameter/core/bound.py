@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.arith import Extended
+from viameter.errors import MapError, ViameterError
 from viameter.theorem import Numbers, Theorem, theorem, theorem_of
 
 
@@ -51,7 +52,12 @@ def trusted_map(d_in: Extended, *, map: Callable[[Any], Any]) -> Any:
         >>> trusted_map(3, map=lambda d_in: 2 * d_in)
         6
     """
-    return map(d_in)
+    try:
+        return map(d_in)
+    except ViameterError:
+        raise
+    except Exception as problem:  # a user's function; it is given a distance, and never rows
+        raise MapError(f"the map of somebody's own failed for d_in={d_in}: {type(problem).__name__}") from None
 
 
 @theorem("chain", cites="composition of Lipschitz maps; Dwork and Roth 2014, Section 2.3")

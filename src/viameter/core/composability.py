@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 
 if TYPE_CHECKING:
     from viameter.core.measure import Loss, Measure
@@ -77,7 +77,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {}
 def declare_rules(measure: Measure, *rules: Rule) -> None:
     """Declare the rules of a measure, once; the first is the one that is used when none is named."""
     if measure.slug in _RULES:
-        raise ParameterError(f"the rules of {measure!r} are declared already")
+        raise ParameterError(f"the rules of {plain(measure)} are declared already")
     _RULES[measure.slug] = rules
 
 
@@ -90,7 +90,7 @@ def find_rule(measure: Measure, name: str | None) -> Rule:
     """The rule of that name, or the first one."""
     rules = measure.rules
     if not rules:
-        raise NoTheorem(f"losses of {measure!r} are not composed: no rule is declared for it")
+        raise NoTheorem(f"losses of {plain(measure)} are not composed: no rule is declared for it")
     found = next((rule for rule in rules if name in (None, rule.name)), None)
     if found is None:
         raise ParameterError(f"rule={name!r}: {measure!r} composes by {', '.join(repr(rule.name) for rule in rules)}")
@@ -100,9 +100,9 @@ def find_rule(measure: Measure, name: str | None) -> Rule:
 def require_cell(measure: Measure, adaptivity: Adaptivity, name: str | None = None) -> tuple[Rule, Cell]:
     """The rule and what is proved of it for this adaptivity, or NoTheorem with what would help."""
     if not isinstance(adaptivity, Adaptivity):
-        raise ParameterError(f"adaptivity={adaptivity!r}: expected NON_ADAPTIVE, ADAPTIVE or FULLY_ADAPTIVE")
+        raise ParameterError(f"adaptivity={plain(adaptivity)}: expected NON_ADAPTIVE, ADAPTIVE or FULLY_ADAPTIVE")
     rule = find_rule(measure, name)
     cell = rule.table.get(adaptivity)
     if cell is None:
-        raise NoTheorem(f"{measure!r} by {rule.name!r} has no {adaptivity.value} composition: {rule.instead}")
+        raise NoTheorem(f"{plain(measure)} by {rule.name!r} has no {adaptivity.value} composition: {rule.instead}")
     return rule, cell

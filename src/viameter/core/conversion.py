@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from viameter.arith import as_given, extended, nonnegative, probability, show
 from viameter.core.measure import Loss, Measure
-from viameter.errors import IncomparableLosses, NoTheorem, NumberError, ParameterError, RegistryError
+from viameter.errors import IncomparableLosses, NoTheorem, NumberError, ParameterError, RegistryError, plain
 from viameter.theorem import Derivation, Explanation, Theorem, theorem, theorem_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -172,7 +172,7 @@ class To:
     ) -> To:
         """Check what was asked for; NoTheorem or ParameterError says what is missing, or too much."""
         if not isinstance(target, Measure):
-            raise ParameterError(f"{loss}.to({target!r}) takes a measure, as in {loss}.to(ZCDP)")
+            raise ParameterError(f"{loss}.to({plain(target)}) takes a measure, as in {loss}.to(ZCDP)")
         if by is not None and not isinstance(by, str):
             raise ParameterError(f"by={by!r}: expected the slug of a theorem, as text")
         given: list[tuple[str, Any]] = []
@@ -212,7 +212,7 @@ def convert(
 ) -> Converted:
     """The loss in another measure, by the theorem that leads there, or by the best way through other measures."""
     if not isinstance(loss, Loss):
-        raise ParameterError(f"{loss!r} is not a loss: expected e.g. zcdp(1)")
+        raise ParameterError(f"{plain(loss)} is not a loss: expected e.g. zcdp(1)")
     request = To.read(loss.measure, measure, by=by, delta=delta, epsilon=epsilon, order=order, loss="loss")
     return request.apply(loss)
 

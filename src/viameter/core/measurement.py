@@ -14,7 +14,7 @@ from viameter.core.measure import Loss, Measure
 from viameter.core.queryable import Guard, guarded_by, making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.core.transformation import Transformation
-from viameter.errors import MapError, ParameterError, SealedError
+from viameter.errors import MapError, ParameterError, SealedError, plain
 from viameter.theorem import Derivation, theorem_of
 
 
@@ -182,7 +182,7 @@ class Measurement(Computation):
         """Process what is released; it costs nothing."""
         if not isinstance(other, PostProcessing):
             hint = "wrap a function of the release as postprocess(f)" if callable(other) else "a release is no dataset"
-            raise ParameterError(f"{self.made_by or 'a measurement'} >> {other!r} is not possible: {hint}")
+            raise ParameterError(f"{self.made_by or 'a measurement'} >> {plain(other)} is not possible: {hint}")
         return replace(self, after=(*self.after, other))
 
     def _after(self, first: Transformation) -> Measurement:

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -45,6 +46,15 @@ class Recipe(Generic[Made]):
     def __call__(self, *_: object) -> NoReturn:
         """Refuse data: a recipe has no Space yet."""
         raise ParameterError(f"{self!r} waits for its Space: complete it, (space >> {self!r})(data)")
+
+    def __getattr__(self, name: str) -> Any:
+        # What copy, pickle and the like ask for, before there are steps to show, gets a plain answer.
+        hint = (
+            ""
+            if name.startswith("_") or name == "steps"
+            else f": it waits for its Space, complete it first, space >> {self!r}"
+        )
+        raise AttributeError(f"a recipe has no {name}{hint}")
 
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.steps))
@@ -161,8 +171,12 @@ class FrozenDict(Mapping[Any, Any]):
 
 def _short(value: Any) -> str:
     """A parameter in a line of an explanation: functions by their name, and nothing longer than fits."""
-    text = getattr(value, "__name__", None) or repr(value)
+    text = getattr(value, "__name__", None) or (_number(value) if type(value) is Fraction else repr(value))
     return text if len(text) <= 60 else "..."
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else repr(str(value))
 
 
 def _is_default(parameter: inspect.Parameter, value: Any) -> bool:

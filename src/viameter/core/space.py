@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from viameter.core.domain import Domain
 from viameter.core.metric import Metric
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 
 if TYPE_CHECKING:
     from viameter.core.computation import Computation
@@ -25,9 +25,9 @@ class Space:
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
-            raise ParameterError(f"domain={self.domain!r} is not a Domain: expected e.g. vectors(int)")
+            raise ParameterError(f"domain={plain(self.domain)} is not a Domain: expected e.g. vectors(int)")
         if not isinstance(self.metric, Metric):
-            raise ParameterError(f"metric={self.metric!r} is not a Metric: expected e.g. SymmetricDistance()")
+            raise ParameterError(f"metric={plain(self.metric)} is not a Metric: expected e.g. SymmetricDistance()")
         for part, make in ((self.domain, "vm.domain"), (self.metric, "vm.metric")):
             # A class of somebody's own may do anything; what it asks to be trusted has to be said.
             if not type(part).__module__.startswith("viameter.") and part.assumption is None:

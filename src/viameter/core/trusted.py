@@ -15,7 +15,7 @@ from viameter.core.metric import Metric
 from viameter.core.recipe import constructor
 from viameter.core.space import Space
 from viameter.core.transformation import Transformation
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 
 
 def require_trust(what: str, trust: str) -> str:
@@ -96,7 +96,7 @@ def transformation(
     (2, Fraction(2, 1))
     """
     if not isinstance(output, Space):
-        raise ParameterError(f"transformation: output={output!r} is not a Space")
+        raise ParameterError(f"transformation: output={plain(output)} is not a Space")
 
     def checked(member: Any) -> Any:
         return output.domain.admit(function(member))
@@ -126,7 +126,7 @@ def measurement(
     (42, pure(0))
     """
     if not isinstance(measure, Measure):
-        raise ParameterError(f"measurement: measure={measure!r} is not a Measure: expected e.g. PureDP")
+        raise ParameterError(f"measurement: measure={plain(measure)} is not a Measure: expected e.g. PureDP")
     name = f"measurement {getattr(function, '__name__', 'function')}"
     return Measurement(
         input_space=space,

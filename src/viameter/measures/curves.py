@@ -29,7 +29,7 @@ from viameter.arith import (
 )
 from viameter.core import Loss, Measure
 from viameter.core.measure import refusing_as_format
-from viameter.errors import FormatError, IncomparableLosses, NumberError, ParameterError
+from viameter.errors import FormatError, IncomparableLosses, NumberError, ParameterError, plain
 
 Points = tuple[tuple[Extended, Extended], ...]
 
@@ -207,7 +207,7 @@ def renyi(bounds: Mapping[Any, Number | float]) -> RenyiLoss:
     (Fraction(3, 10), renyi({2: 1/5, 4: 3/5}))
     """
     if not isinstance(bounds, Mapping) or not bounds:
-        raise ParameterError(f'renyi takes bounds by order, as in renyi({{2: "0.1"}}), not {bounds!r}')
+        raise ParameterError(f'renyi takes bounds by order, as in renyi({{2: "0.1"}}), not {plain(bounds)}')
     return RenyiLoss(_rising((_read_order(order), extended(bound, name="bound")) for order, bound in bounds.items()))
 
 
@@ -222,7 +222,7 @@ def profile(deltas: Mapping[Any, Any] | Callable[[Fraction], Any]) -> ProfileLos
         return ProfileLoss((), deltas)
     if not isinstance(deltas, Mapping) or not deltas:
         raise ParameterError(
-            f'profile takes deltas by epsilon, as in profile({{1: "1e-6"}}), or a function, not {deltas!r}'
+            f'profile takes deltas by epsilon, as in profile({{1: "1e-6"}}), or a function, not {plain(deltas)}'
         )
     points = sorted((nonnegative(e, name="epsilon"), probability(d, name="delta")) for e, d in deltas.items())
     kept: list[tuple[Extended, Extended]] = []

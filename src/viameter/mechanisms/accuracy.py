@@ -9,7 +9,7 @@ from typing import Any
 from viameter.arith import Number, dyadic, exact
 from viameter.core import Measurement
 from viameter.core.conversion import To
-from viameter.errors import NoTheorem, NumberError
+from viameter.errors import NoTheorem, NumberError, ParameterError, plain
 from viameter.mechanisms.selection import Lookup
 from viameter.sampling.alias import Interval
 from viameter.sampling.families import Gaussian
@@ -24,18 +24,20 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
 
     For noise on numbers: |release - truth| <= w for each number, in the data's unit; on a grid, the truth is what
     rounding to the grid left of it. For the exponential mechanism and permute-and-flip: the score of the choice is
-    within w of the best.
+    within w of the best. Integers beyond 2^62 stop there before noise is added: their truth is where they stop.
 
     >>> import viameter as vm
     >>> number = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
     >>> vm.accuracy(vm.laplace(number, scale=10)), vm.accuracy(vm.gaussian(number, scale=10))
     (Fraction(30, 1), Fraction(20, 1))
     """
+    if not isinstance(measurement, Measurement):
+        raise ParameterError(f"accuracy takes a Measurement, not {plain(measurement)}; complete a recipe by its space")
     chance = exact(alpha, name="alpha")
     if not 0 < chance < 1:
         raise NumberError(f"alpha={alpha!s} is not between 0 and 1")
     if not all(isinstance(step, To) or isinstance(step.function, Lookup) for step in measurement.after):
-        raise NoTheorem(f"{measurement!r} was processed after the release: ask for the width before that")
+        raise NoTheorem(f"{plain(measurement)} was processed after the release: ask for the width before that")
     last = measurement.steps[-1]
     made = last.identity[0] if last.identity else None
     name = getattr(getattr(made, "constructor", None), "name", "")
@@ -48,7 +50,7 @@ def accuracy(measurement: Measurement, alpha: Number = "1/20") -> Fraction:
         domain = last.input_space.domain
         candidates = domain.size if isinstance(domain, VectorDomain) else None
         return selection_width(given["scale"], chance, candidates or 1)
-    raise NoTheorem(f"no interval is known for {measurement!r}: expected noise on numbers or a choice by score")
+    raise NoTheorem(f"no interval is known for {plain(measurement)}: expected noise on numbers or a choice by score")
 
 
 def laplace_width(scale: Fraction, alpha: Fraction) -> Fraction:

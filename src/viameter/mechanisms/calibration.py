@@ -12,7 +12,10 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended, dyadic, exact, nonnegative
 from viameter.core import Constructor, Loss, Measurement, Space, Transformation
-from viameter.errors import MeasureMismatch, NoTheorem, ParameterError
+from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, plain
+from viameter.measures import ApproxDP
+from viameter.measures.amounts import ApproxLoss, ZCDPLoss
+from viameter.measures.conversions.concentrated import greatest_rho
 from viameter.mechanisms.additive import gaussian, geometric, laplace, rounding_to_a_grid
 from viameter.mechanisms.response import randomized_response
 from viameter.mechanisms.selection import exponential, noisy_max, top_k
@@ -34,21 +37,32 @@ def calibrate(
     >>> waits = visits >> vm.clamp(bounds=(0, 240)) >> vm.sum()
     >>> release = vm.calibrate(vm.laplace, waits, d_in=1, loss=vm.pure("1/2"))
     >>> release.steps[-1], release.map(1)
-    (Space(domain=scalars(int), metric=AbsoluteDistance()) >> laplace(scale=Fraction(480, 1)), pure(1/2))
+    (Space(domain=scalars(int), metric=AbsoluteDistance()) >> laplace(scale=480), pure(1/2))
+
+    Gaussian noise, which is counted in zCDP, may be given an epsilon and a delta:
+
+    >>> vm.calibrate(vm.gaussian, visits >> vm.count(), d_in=1, loss=vm.approx(1, "1e-6")).map(1)
+    approx(<=1, 1/1000000)
     """
     formula = FORMULAS.get(getattr(mechanism, "name", ""))
     if formula is None:
-        raise NoTheorem(f"no formula calibrates {mechanism!r}: expected one of {', '.join(FORMULAS)}")
+        raise NoTheorem(f"no formula calibrates {plain(mechanism)}: expected one of {', '.join(FORMULAS)}")
     space = data.output_space if isinstance(data, Transformation) else data
     if not isinstance(space, Space):
         raise ParameterError(f"calibrate takes a Space or a Transformation, not {type(data).__name__}")
     if not isinstance(loss, Loss):
-        raise ParameterError(f"loss={loss!r} is not a loss: expected e.g. pure(1)")
+        raise ParameterError(f"loss={plain(loss)} is not a loss: expected e.g. pure(1)")
     if not loss.is_finite or loss <= loss.measure.zero:
-        raise ParameterError(f"loss={loss!r}: expected a finite loss above 0")
+        raise ParameterError(f"loss={plain(loss)}: expected a finite loss above 0")
     distance: Extended = data.map(d_in) if isinstance(data, Transformation) else space.metric.read_distance(d_in)
     if distance in (0, INFINITY):
         raise ParameterError(f"data {d_in} apart are {distance} apart here: no noise is needed, or none is enough")
+    if mechanism.name == gaussian.name and isinstance(loss, ApproxLoss):
+        # Gaussian noise is counted in zCDP: as much of that as is within epsilon at delta.
+        if loss.delta == 0:
+            raise NoTheorem(f"{loss!r}: Gaussian noise is never within an epsilon at delta 0; give a delta above 0")
+        rho = ZCDPLoss(greatest_rho(Fraction(loss.epsilon), loss.delta))
+        return calibrate(mechanism, data, d_in=d_in, loss=rho, **parameters).to(ApproxDP, delta=loss.delta)
     found = formula(Fraction(distance), loss, space, parameters)
     given = [name for name in parameters if name in found]
     if given:
@@ -58,7 +72,7 @@ def calibrate(
         raise MeasureMismatch("the loss", loss.measure, mechanism.name, made.measure)
     whole = data >> made if isinstance(data, Transformation) else made
     if not whole.check(d_in, loss):
-        raise NoTheorem(f"{mechanism.name} cannot be calibrated to {loss!r} with these parameters")
+        raise NoTheorem(f"{mechanism.name} cannot be calibrated to {plain(loss)} with these parameters")
     return whole
 
 
@@ -117,7 +131,7 @@ def _sparse(distance: Fraction, loss: Loss, space: Space, parameters: dict[str, 
 
 def _amount(loss: Loss, name: str) -> Fraction:
     if not hasattr(loss, name):
-        raise NoTheorem(f"{loss!r} has no {name}, which this mechanism's loss is counted in")
+        raise NoTheorem(f"{plain(loss)} has no {name}, which this mechanism's loss is counted in")
     return Fraction(getattr(loss, name))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from viameter.arith import INFINITY, ZERO, Extended, Number, exact, times
 from viameter.core import Bound, Loss, Measure, Measurement, Space, Transformation, by, constructor, postprocess
 from viameter.core.conversion import To
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures import ZCDP, BoundedRange, PureDP, bounded_range, pure
 from viameter.measures.amounts import BoundedRangeLoss, PureLoss
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
@@ -219,11 +219,11 @@ def top_k(
         raise ParameterError(f"noise={noise!r}: expected one of {', '.join(map(repr, STEPS))}")
     domain = _scores(space, "top_k", noise)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"k={k!r} is not a number of candidates: expected a whole number >= 1")
+        raise ParameterError(f"k={plain(k)} is not a number of candidates: expected a whole number >= 1")
     if k > (domain.size or 0):
         raise ParameterError(f"k={k}: there are {domain.size} candidates")
     if repr(measure) not in ("PureDP", "ZCDP"):
-        raise NoTheorem(f"top_k in {measure!r}: picks add up in PureDP and ZCDP")
+        raise NoTheorem(f"top_k in {plain(measure)}: picks add up in PureDP and ZCDP")
     step = _step("top_k", noise, measure)
     number, pick = read_scale(scale), DRAWS[noise]
     return Measurement(
@@ -352,7 +352,7 @@ def _scores(space: Space, name: str, noise: str) -> VectorDomain:
 def _step(name: str, noise: str, measure: Measure) -> Any:
     steps = STEPS[noise]
     if repr(measure) not in steps:
-        raise NoTheorem(f"{name} with {noise} noise is known in {', '.join(steps)}, not in {measure!r}")
+        raise NoTheorem(f"{name} with {noise} noise is known in {', '.join(steps)}, not in {plain(measure)}")
     return steps[repr(measure)]
 
 
@@ -363,7 +363,7 @@ def _trusting(bound: Bound, monotone: bool) -> Bound:
 
 def _flag(monotone: bool) -> bool:
     if not isinstance(monotone, bool):
-        raise ParameterError(f"monotone={monotone!r}: expected True or False")
+        raise ParameterError(f"monotone={plain(monotone)}: expected True or False")
     return monotone
 
 

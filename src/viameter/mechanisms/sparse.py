@@ -8,7 +8,15 @@ from typing import Any
 from viameter.arith import INFINITY, Extended, Number, nonnegative
 from viameter.core import External, Measurement, Query, Queryable, Space, Transformation, by, constructor
 from viameter.core.sealed import run_sealed
-from viameter.errors import DomainMismatch, MetricMismatch, NoTheorem, ParameterError, QueryableEnded, UnknownQuery
+from viameter.errors import (
+    DomainMismatch,
+    MetricMismatch,
+    NoTheorem,
+    ParameterError,
+    QueryableEnded,
+    UnknownQuery,
+    plain,
+)
 from viameter.measures import PureDP, pure
 from viameter.measures.amounts import PureLoss
 from viameter.sampling import discrete_laplace
@@ -89,7 +97,7 @@ def sparse_vector(
     own = query_scale / 2 if threshold_scale is None else read_scale(threshold_scale)
     distance, most = space.metric.read_distance(d_in), nonnegative(sensitivity, name="sensitivity")
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise ParameterError(f"limit={limit!r} is not a number of answers: expected a whole number >= 1")
+        raise ParameterError(f"limit={plain(limit)} is not a number of answers: expected a whole number >= 1")
     level = IntDomain((threshold, threshold)).admit(threshold)  # refuses what is no integer of 64 bits
 
     def function(member: Any) -> Queryable:
@@ -128,7 +136,7 @@ def _check_query(query: Transformation, space: Space, d_in: Extended, sensitivit
         raise MetricMismatch("the sparse vector", space.metric, "the query", query.input_space.metric)
     output = query.output_space
     if not isinstance(output.domain, IntDomain) or not isinstance(output.metric, AbsoluteDistance):
-        raise NoTheorem(f"the sparse vector answers queries that give an integer, not {output!r}")
+        raise NoTheorem(f"the sparse vector answers queries that give an integer, not {plain(output)}")
     if query.map(0) != 0:
         raise NoTheorem(f"{query!r} may differ on data 0 apart, on which the sparse vector promises the same answers")
     if query.map(d_in) > sensitivity:

@@ -8,7 +8,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended, Number, dyadic, exact, whole
 from viameter.core import Measurement, Space, by, constructor
-from viameter.errors import NoTheorem, NumberError, ParameterError
+from viameter.errors import NoTheorem, NumberError, ParameterError, plain
 from viameter.measures import ApproxDP, approx
 from viameter.measures.amounts import ApproxLoss
 from viameter.sampling import discrete_laplace
@@ -77,7 +77,7 @@ def thresholded_counts(space: Space, *, scale: Number, threshold: int) -> Measur
         )
     number = read_scale(scale)
     if isinstance(threshold, bool) or not isinstance(threshold, int) or not 1 <= threshold < 2**62:
-        raise NumberError(f"threshold={threshold!r} is not a whole number >= 1")
+        raise NumberError(f"threshold={plain(threshold)} is not a whole number >= 1")
 
     def function(member: Any) -> dict[Any, int]:
         counts = Counter(member.tolist())

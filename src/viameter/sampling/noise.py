@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from viameter.arith import Number, as_given, exact
-from viameter.errors import NumberError, ParameterError
+from viameter.errors import NumberError, ParameterError, plain
 from viameter.sampling import bernoulli as _one
 from viameter.sampling.engine import Engine
 from viameter.sampling.entropy import SYSTEM, Entropy
@@ -74,7 +74,9 @@ def _as_written(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
     return make(read_scale(scale))
 
 
-def _engine(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
+def _engine(make: Callable[[Fraction], Engine], scale: Number | None) -> Engine:
+    if scale is None:
+        raise ParameterError("scale is missing: draw(1000, 20) draws a thousand of scale 20, draw(scale=20) one")
     try:
         return _as_written(make, scale)
     except TypeError:  # what has no hash is read by itself, and refused with an error of this library
@@ -85,7 +87,7 @@ def _engine(make: Callable[[Fraction], Engine], scale: Number) -> Engine:
 def discrete_laplace(n: None = None, *, scale: Number, entropy: Entropy = ...) -> int: ...
 @overload
 def discrete_laplace(n: int, scale: Number, *, entropy: Entropy = ...) -> Ints: ...
-def discrete_laplace(n: int | None = None, scale: Number = 1, *, entropy: Entropy = SYSTEM) -> int | Ints:
+def discrete_laplace(n: int | None = None, scale: Number | None = None, *, entropy: Entropy = SYSTEM) -> int | Ints:
     """Draws X with P(X = x) proportional to exp(-|x|/scale): `n` of them as int64, or one int.
 
     >>> noise = discrete_laplace(1000, "2.5")
@@ -99,7 +101,7 @@ def discrete_laplace(n: int | None = None, scale: Number = 1, *, entropy: Entrop
 def discrete_gaussian(n: None = None, *, scale: Number, entropy: Entropy = ...) -> int: ...
 @overload
 def discrete_gaussian(n: int, scale: Number, *, entropy: Entropy = ...) -> Ints: ...
-def discrete_gaussian(n: int | None = None, scale: Number = 1, *, entropy: Entropy = SYSTEM) -> int | Ints:
+def discrete_gaussian(n: int | None = None, scale: Number | None = None, *, entropy: Entropy = SYSTEM) -> int | Ints:
     """Draws X with P(X = x) proportional to exp(-x^2/(2 scale^2)): `n` of them as int64, or one int.
 
     >>> noise = discrete_gaussian(1000, "2.5")
@@ -113,7 +115,7 @@ def discrete_gaussian(n: int | None = None, scale: Number = 1, *, entropy: Entro
 def geometric(n: None = None, *, scale: Number, entropy: Entropy = ...) -> int: ...
 @overload
 def geometric(n: int, scale: Number, *, entropy: Entropy = ...) -> Ints: ...
-def geometric(n: int | None = None, scale: Number = 1, *, entropy: Entropy = SYSTEM) -> int | Ints:
+def geometric(n: int | None = None, scale: Number | None = None, *, entropy: Entropy = SYSTEM) -> int | Ints:
     """Draws G >= 0 with P(G = g) proportional to exp(-g/scale): `n` of them as int64, or one int.
 
     >>> bool((geometric(1000, 3) >= 0).all())
@@ -188,7 +190,7 @@ def read_count(n: int) -> int:
 def _written(value: object) -> str:
     """A value as Python writes it, unless it is a number of more digits than Python writes."""
     text = as_given(value)
-    return text if text.startswith("(a number") else repr(value)
+    return text if text.startswith("(a number") else plain(value)
 
 
 def _draw(engine: Engine, n: int | None, entropy: Entropy) -> int | Ints:

@@ -22,7 +22,7 @@ import numpy as np
 
 from viameter.arith import Number, exact
 from viameter.arith.arrays import require_ieee
-from viameter.errors import NumberError, ParameterError
+from viameter.errors import NumberError, ParameterError, plain
 from viameter.sampling.bernoulli import bernoulli_exp, geometric_exp, uniform_below
 from viameter.sampling.engine import LARGEST
 from viameter.sampling.entropy import SYSTEM, Entropy, Stream
@@ -128,7 +128,7 @@ def top_k(scores: Scores, scale: Number, k: int, *, pick: Pick = exponential, en
     """
     left: Any = _read_scores("top_k", scores)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k <= len(left):
-        raise ParameterError(f"k={k!r} is not a number of candidates to pick: expected 0 to {len(left)}")
+        raise ParameterError(f"k={plain(k)} is not a number of candidates to pick: expected 0 to {len(left)}")
     number = _read_scale(scale)
     indices = np.arange(len(left))
     picked: list[int] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from viameter.arith import Number
 from viameter.core import Domain, NotAMember
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.spaces.elements import Array, ScalarDomain, read_list, scalars
 
 
@@ -54,7 +54,7 @@ class TableDomain(Domain):
             raise ParameterError(f"columns={names!r}: expected one or more different names")
         for name, domain in self.columns:
             if not isinstance(domain, ScalarDomain):
-                raise ParameterError(f"column {name!r} has {domain!r}: expected a domain of scalars")
+                raise ParameterError(f"column {name!r} has {plain(domain)}: expected a domain of scalars")
         _check_size(self.size)
 
     @property
@@ -185,7 +185,7 @@ def row_count(member: Any) -> int:
 
 def _check_size(size: Any) -> None:
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
-        raise ParameterError(f"size={size!r} is not a size: expected a whole number >= 0, or None if it is not public")
+        raise ParameterError(f"size={plain(size)} is not a size: expected a whole number >= 0, or None if not public")
 
 
 def _canonical_column(element: ScalarDomain, value: Any, size: int | None) -> Array:

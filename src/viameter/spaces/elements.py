@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from viameter.arith import Number, exact, floats
 from viameter.core import Domain, NotAMember
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 
 INT64 = np.iinfo(np.int64)
 LEAST_INT, GREATEST_INT = int(INT64.min), int(INT64.max)
@@ -54,9 +54,9 @@ class IntDomain(ScalarDomain):
         lower, upper = _pair(self.bounds)
         for bound in (lower, upper):
             if isinstance(bound, bool) or not isinstance(bound, Integral):
-                raise ParameterError(f"bounds={self.bounds!r}: bounds of integers are integers, not {bound!r}")
+                raise ParameterError(f"bounds={self.bounds!r}: bounds of integers are integers, not {plain(bound)}")
             if not LEAST_INT <= int(bound) <= GREATEST_INT:
-                raise ParameterError(f"bounds={self.bounds!r}: {bound!r} does not fit into 64 bits")
+                raise ParameterError(f"bounds={self.bounds!r}: {plain(bound)} does not fit into 64 bits")
         _in_order(self.bounds, lower, upper)
         object.__setattr__(self, "bounds", (int(lower), int(upper)))
 
@@ -248,7 +248,7 @@ def float_bounds(bounds: tuple[Number, Number]) -> tuple[float, float]:
 
 def _pair(bounds: Any) -> tuple[Any, Any]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise ParameterError(f"bounds={bounds!r} is not a pair: expected (lower, upper)")
+        raise ParameterError(f"bounds={plain(bounds)} is not a pair: expected (lower, upper)")
     return bounds[0], bounds[1]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from viameter.core import Domain, NotAMember
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.spaces.elements import GREATEST_INT, ScalarDomain, read_list, scalars
 
 
@@ -108,7 +108,7 @@ def graphs(*, nodes: Any = None, directed: bool = False, max_degree: int | None 
     True
     """
     if max_degree is not None and (isinstance(max_degree, bool) or not isinstance(max_degree, int) or max_degree < 0):
-        raise ParameterError(f"max_degree={max_degree!r} is not a degree: expected a whole number >= 0")
+        raise ParameterError(f"max_degree={plain(max_degree)} is not a degree: expected a whole number >= 0")
     try:
         known = None if nodes is None else frozenset(read_list(nodes, "graphs: nodes=...", ordered=False))
     except TypeError:
@@ -123,5 +123,5 @@ def streams(value: type | ScalarDomain, *, steps: int | None = None) -> StreamDo
     True
     """
     if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 0):
-        raise ParameterError(f"steps={steps!r} is not a number of steps: expected a whole number >= 0")
+        raise ParameterError(f"steps={plain(steps)} is not a number of steps: expected a whole number >= 0")
     return StreamDomain(value if isinstance(value, ScalarDomain) else scalars(value), steps)

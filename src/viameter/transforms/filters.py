@@ -11,7 +11,7 @@ import numpy as np
 
 from viameter.arith import Extended, times
 from viameter.core import Metric, Space, Transformation, attempt, by, constructor, require_trust
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.spaces import (
     Array,
     ChangeOneDistance,
@@ -92,7 +92,7 @@ def filter(
     """
     domain = space.domain
     if not isinstance(domain, VectorDomain | TableDomain):
-        raise ParameterError(f"filter takes vectors and tables, not {domain!r}")
+        raise ParameterError(f"filter takes vectors and tables, not {plain(domain)}")
     assumes: tuple[str, ...] = ()
     if isinstance(predicate, Predicate):
         if not is_of_the_library(predicate):
@@ -103,7 +103,9 @@ def filter(
         assumes = (require_trust(name, trust or ""),)
         mask = _function_mask(predicate, column)
     else:
-        raise ParameterError(f"predicate={predicate!r} is no predicate: expected e.g. between(18, 65) or a function")
+        raise ParameterError(
+            f"predicate={plain(predicate)} is no predicate: expected e.g. between(18, 65), or a function"
+        )
 
     def function(member: Any) -> Any:
         keep = mask(member)
@@ -129,7 +131,7 @@ def _filtered_metric(metric: Metric) -> tuple[Metric, Callable[[Extended], Exten
         return InsertDeleteDistance(), filter_of_replaced_rows
     if isinstance(metric, ChangeOneIdDistance):
         return SymmetricIdDistance(metric.id), filter_of_replaced_rows
-    raise NoTheorem(f"filter is known for metrics that count rows or users, not for {metric!r}")
+    raise NoTheorem(f"filter is known for metrics that count rows or users, not for {plain(metric)}")
 
 
 def _predicate_mask(

@@ -11,7 +11,7 @@ import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, dyadic, exact, floats, times
 from viameter.core import Metric, Space, Transformation, by, constructor
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.spaces import (
     GREATEST_INT,
     Array,
@@ -105,7 +105,7 @@ def histogram(
     element = vector_domain(space, "histogram").element
     if type(metric) not in NORMS:
         raise ParameterError(
-            f"metric={metric!r}: a histogram is measured by L1Distance(), L2Distance() or LInfDistance()"
+            f"metric={plain(metric)}: a histogram is measured by L1Distance(), L2Distance() or LInfDistance()"
         )
     place, bins = _bins(element, keys, edges)
     total = bins + 1 if other else bins

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from viameter.arith import Number, exact, floats
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.spaces import GREATEST_INT, LEAST_INT, Array, FloatDomain, IntDomain, ScalarDomain, read_list
 
 
@@ -47,7 +47,7 @@ class Between(Predicate):
     def check(self, domain: ScalarDomain) -> None:
         """Numbers only."""
         if not isinstance(domain, IntDomain | FloatDomain):
-            raise ParameterError(f"{self!r} compares numbers, not {domain!r}")
+            raise ParameterError(f"{self!r} compares numbers, not {plain(domain)}")
 
     def mask(self, values: Array) -> Array:
         """Which numbers are in between, compared exactly."""
@@ -75,10 +75,10 @@ class IsIn(Predicate):
     def check(self, domain: ScalarDomain) -> None:
         """Integers, strings and categories, of the kind of the list."""
         if isinstance(domain, FloatDomain):
-            raise ParameterError(f"{self!r} compares for equality, and {domain!r} has floats; use between(...)")
+            raise ParameterError(f"{self!r} compares for equality, and {plain(domain)} has floats; use between(...)")
         kind = str if domain.dtype is np.object_ else int
         if not all(type(value) is kind for value in self.values):
-            raise ParameterError(f"{self!r} has values that no element of {domain!r} is equal to")
+            raise ParameterError(f"{self!r} has values that no element of {plain(domain)} is equal to")
 
     def mask(self, values: Array) -> Array:
         """Which values are in the list."""

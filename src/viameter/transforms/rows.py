@@ -13,7 +13,7 @@ import numpy as np
 
 from viameter.arith import Extended, Number, exact
 from viameter.core import Bound, Space, Transformation, attempt, by, constructor, require_trust
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.spaces import (
     GREATEST_INT,
     LEAST_INT,
@@ -163,7 +163,7 @@ def cast(space: Space, *, to: type, default: Any = None) -> Transformation:
     element = domain.element
     kinds: dict[type, ScalarDomain] = {int: IntDomain(), float: FloatDomain(), str: StringDomain()}
     if not isinstance(to, type) or to not in kinds:
-        raise ParameterError(f"cast: to={to!r} is not a type to cast to: expected int, float or str")
+        raise ParameterError(f"cast: to={plain(to)} is not a type to cast to: expected int, float or str")
     target = kinds[to]
     always = to is str or isinstance(element, IntDomain)
     if default is None and not always:
@@ -174,7 +174,7 @@ def cast(space: Space, *, to: type, default: Any = None) -> Transformation:
         if to is float and not isinstance(default, float):
             default = _nearest_float(default, "default")
         if not target.contains(default):
-            raise ParameterError(f"cast: default={default!r} is not in {target!r}")
+            raise ParameterError(f"cast: default={plain(default)} is not in {plain(target)}")
         default = target.admit(default)
     return Transformation(
         input_space=space,
@@ -237,12 +237,12 @@ def map_rows(
     """
     metric = row_metric(space, "map_rows")
     if not isinstance(output, ScalarDomain):
-        raise ParameterError(f"map_rows: output={output!r} is not a domain of scalars: expected e.g. scalars(int)")
+        raise ParameterError(f"map_rows: output={plain(output)} is not a domain of scalars: expected e.g. scalars(int)")
     if not output.contains(default):
-        raise ParameterError(f"map_rows: default={default!r} is not in {output!r}")
+        raise ParameterError(f"map_rows: default={plain(default)} is not in {plain(output)}")
 
     if not callable(function):
-        raise ParameterError(f"map_rows: function={function!r} is not a function of a row")
+        raise ParameterError(f"map_rows: function={plain(function)} is not a function of a row")
     instead = output.admit(default)
 
     def one(row: Any) -> Any:

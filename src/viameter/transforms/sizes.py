@@ -11,7 +11,7 @@ import numpy as np
 
 from viameter.arith import Extended, times
 from viameter.core import Space, Transformation, by, constructor
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.spaces import Array, SymmetricDistance, TableDomain, UserMetric, VectorDomain, row_count
 from viameter.theorem import theorem
 from viameter.transforms.order import content_order
@@ -122,10 +122,10 @@ def resize(space: Space, *, size: int, fill: Any) -> Transformation:
     """
     domain = space.domain
     if not isinstance(domain, VectorDomain | TableDomain):
-        raise ParameterError(f"resize takes vectors and tables, not {domain!r}")
+        raise ParameterError(f"resize takes vectors and tables, not {plain(domain)}")
     metric = row_metric(space, "resize")
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise ParameterError(f"size={size!r} is not a size: expected a whole number >= 0")
+        raise ParameterError(f"size={plain(size)} is not a size: expected a whole number >= 0")
     filler = _one_row(domain, fill)
 
     def function(member: Any) -> Any:
@@ -160,7 +160,7 @@ def limit_rows(space: Space, *, per_id: int) -> Transformation:
     if not isinstance(metric, UserMetric):
         raise ParameterError(f"limit_rows takes metrics that count users, such as SymmetricIdDistance, not {metric!r}")
     if isinstance(per_id, bool) or not isinstance(per_id, int) or per_id < 1:
-        raise ParameterError(f"per_id={per_id!r} is not a number of rows: expected a whole number >= 1")
+        raise ParameterError(f"per_id={plain(per_id)} is not a number of rows: expected a whole number >= 1")
 
     def function(member: Any) -> Any:
         users = member[metric.id]
@@ -187,10 +187,12 @@ def _rank_among_equals(grouped: Array) -> Array:
 def _one_row(domain: VectorDomain | TableDomain, fill: Any) -> Any:
     if isinstance(domain, VectorDomain):
         if not domain.element.contains(fill):
-            raise ParameterError(f"fill={fill!r} is not in {domain.element!r}")
+            raise ParameterError(f"fill={plain(fill)} is not in {domain.element!r}")
         return domain.element.admit(fill)
     if not isinstance(fill, Mapping) or set(fill) != set(domain.names):
-        raise ParameterError(f"fill={fill!r} is not a row: expected a dict with {', '.join(map(repr, domain.names))}")
+        raise ParameterError(
+            f"fill={plain(fill)} is not a row: expected a dict of {', '.join(map(repr, domain.names))}"
+        )
     for name in domain.names:
         if not domain.column(name).contains(fill[name]):
             raise ParameterError(f"fill[{name!r}]={fill[name]!r} is not in {domain.column(name)!r}")

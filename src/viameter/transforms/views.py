@@ -7,7 +7,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended, dyadic, times
 from viameter.core import Metric, Space, Transformation, by, constructor
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.spaces import (
     ChangeOneDistance,
     ChangeOneIdDistance,
@@ -132,7 +132,7 @@ def measured_by(space: Space, metric: Metric) -> Transformation:
     Fraction(2, 1)
     """
     if not isinstance(metric, Metric):
-        raise ParameterError(f"metric={metric!r} is not a Metric: expected e.g. SymmetricDistance()")
+        raise ParameterError(f"metric={plain(metric)} is not a Metric: expected e.g. SymmetricDistance()")
     return Transformation(
         input_space=space,
         output_space=Space(space.domain, metric),
@@ -155,7 +155,7 @@ def _relation(space: Space, metric: Metric) -> Any:
         if size is not None and (frm, to) in SPREADS:
             return by(norm_of_a_sized_vector, size=size, root=SPREADS[frm, to])
     raise NoTheorem(
-        f"nothing bounds {metric!r} by {space.metric!r} on {space.domain!r}"
+        f"nothing bounds {plain(metric)} by {space.metric!r} on {space.domain!r}"
         + ("" if size is not None else "; with a public size more is known: resize(size=...) makes it so")
     )
 

@@ -32,7 +32,7 @@ from viameter.composition.accounting.ranges import range_delta, range_epsilon
 from viameter.composition.accounting.reading import read_count
 from viameter.composition.accounting.sums import Sums, sums_epsilon
 from viameter.composition.accounting.tight import TightAccount
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.curves import ProfileLoss
 from viameter.theorem import Numbers, theorem_of
 
@@ -109,13 +109,13 @@ class Accountant:
         """Count a mechanism, so many times; a count of 0 changes nothing."""
         if not isinstance(mechanism, KINDS):
             raise ParameterError(
-                f"{mechanism!r} is no description of a mechanism: expected one of viameter.composition.accounting, "
-                'as in pure("1/10")'
+                f"{plain(mechanism)} is no description of a mechanism: expected one of vm.accounting, as in "
+                'vm.accounting.pure("1/10"); a Measurement makes one, vm.accounting.describe(measurement, d_in=...)'
             )
         number = read_count(count)
         if is_idealized(mechanism) and not self.idealized:
             raise NoTheorem(
-                f"{mechanism!r} is idealized: no program draws real-valued noise, and discrete noise costs more; "
+                f"{plain(mechanism)} is idealized: no program draws real-valued noise, and discrete noise costs more; "
                 "describe the discrete noise, or make Accountant(idealized=True) to compare with the literature"
             )
         names = _subsamples(mechanism)
@@ -123,7 +123,7 @@ class Accountant:
             return
         if names and (number > 1 or len(set(names)) < len(names) or self._subsamples & set(names)):
             raise NoTheorem(
-                f"subsample {names[0]!r} is counted already: what sees the same rows is not independent, and losses "
+                f"subsample {names[0]!r} is counted once only: what sees the same rows is not independent, and losses "
                 "of amplified answers do not add up; amplify them as one, poisson_subsampled(together(a, b), subsample)"
             )
         parts = mechanism.parts if isinstance(mechanism, Together) else (mechanism,)

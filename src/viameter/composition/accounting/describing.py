@@ -19,7 +19,7 @@ from viameter.composition.accounting.descriptions import (
     zcdp,
 )
 from viameter.core import Loss, Measurement
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.amounts import ApproxLoss, BoundedRangeLoss, PureLoss, ZCDPLoss
 from viameter.measures.curves import RenyiLoss
 from viameter.mechanisms.additive import gaussian_on_integers, laplace_on_integers
@@ -44,7 +44,7 @@ def describe(measurement: Measurement, d_in: Any) -> Mechanism:
     DiscreteLaplace(scale=Fraction(20, 1), sensitivity=1)
     """
     if not isinstance(measurement, Measurement):
-        raise ParameterError(f"{measurement!r} is no Measurement: describe takes one and a distance")
+        raise ParameterError(f"{plain(measurement)} is no Measurement: describe takes one and a distance")
     distance: Extended = measurement.input_space.metric.read_distance(d_in)
     *before, last = measurement.steps
     for step in before:
@@ -59,7 +59,7 @@ def describe(measurement: Measurement, d_in: Any) -> Mechanism:
 
 def _by_loss(loss: Loss) -> Mechanism:
     if not loss.is_finite:
-        raise NoTheorem(f"{loss!r} is no guarantee: there is nothing to count")
+        raise NoTheorem(f"{plain(loss)} is no guarantee: there is nothing to count")
     match loss:
         case PureLoss(epsilon=epsilon):
             return pure(Fraction(epsilon))

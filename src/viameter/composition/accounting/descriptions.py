@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from viameter.arith import Number, nonnegative, probability, show, whole
 from viameter.composition.accounting.reading import read_positive
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.curves import RenyiLoss
 
 
@@ -276,7 +276,7 @@ def poisson_subsampled(mechanism: Mechanism, subsample: Subsample | Number) -> P
     Fraction(1, 100)
     """
     if not isinstance(mechanism, KINDS):
-        raise ParameterError(f"poisson_subsampled takes the description of a mechanism, not {mechanism!r}")
+        raise ParameterError(f"poisson_subsampled takes the description of a mechanism, not {plain(mechanism)}")
     sample = subsample if isinstance(subsample, Subsample) else Subsample(probability(subsample, name="rate"))
     if isinstance(mechanism, ZCDP | Renyi):
         raise NoTheorem(

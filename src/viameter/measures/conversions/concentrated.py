@@ -19,7 +19,7 @@ import gmpy2  # type: ignore[import-untyped]
 
 from viameter.arith import INFINITY, ZERO, Extended, show, times
 from viameter.core.conversion import conversion
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, plain
 from viameter.measures.amounts import (
     ZCDP,
     ApproxDP,
@@ -167,7 +167,7 @@ def approx_zcdp_is_zcdp(loss: ApproxZCDPLoss) -> ZCDPLoss:
     if not loss.is_finite:
         return ZCDP.infinite
     if loss.delta > 0:
-        raise NoTheorem(f"{loss!r} has delta > 0: it bounds no loss in zCDP; convert it to ApproxDP")
+        raise NoTheorem(f"{plain(loss)} has delta > 0: it bounds no loss in zCDP; convert it to ApproxDP")
     return ZCDPLoss(loss.rho)
 
 
@@ -199,7 +199,7 @@ def approx_zcdp_to_approx(loss: ApproxZCDPLoss, *, delta: Fraction) -> ApproxLos
     if rho == known == 0:
         return ApproxDP.zero
     if delta < known or (delta == known > 0 and rho > 0):
-        raise NoTheorem(f"delta={show(delta)} is not above that of {loss!r}: ask for a larger one")
+        raise NoTheorem(f"delta={show(delta)} is not above that of {plain(loss)}: ask for a larger one")
     if rho == 0:
         return ApproxLoss(ZERO, delta)
     return ApproxLoss(epsilon_of_zcdp(rho, (delta - known) / (1 - known)), delta)
@@ -251,6 +251,39 @@ def epsilon_of_zcdp(rho: Fraction, delta: Fraction) -> Extended:
     lost = DOWN.mul(DOWN.log1p(b), DOWN.add(1, DOWN.div(1, b)))
     gained = UP.add(UP.add(spread, UP.mul(spread, b)), UP.add(UP.log(b), UP.div(length, b)))
     return amount_up(UP.sub(gained, lost))
+
+
+_HALVINGS = 600
+
+
+def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fraction:
+    """A number at or just below the greatest rho for which rho-zCDP is (epsilon, delta)-differentially private.
+
+    >>> epsilon_of_zcdp(greatest_rho(Fraction(1), Fraction(1, 10**6)), Fraction(1, 10**6)) <= 1
+    True
+    """
+    if epsilon == 0:
+        return Fraction(0)
+    # rho <= epsilon, since the divergence of order 1, which is the mean loss, is at most epsilon where delta is small;
+    # it is only where the search starts, and is doubled where that is not enough.
+    high = epsilon
+    while epsilon_of_zcdp(high, delta) <= epsilon:
+        high *= 2
+    low = high / 2
+    for _ in range(_HALVINGS):
+        if epsilon_of_zcdp(low, delta) <= epsilon:
+            break
+        low, high = low / 2, low
+    else:
+        return Fraction(0)  # nothing that small can be told from nothing: nothing fits
+    # Now low is within the limit and high = 2 low is not; each step halves the gap, and what is kept was evaluated.
+    for _ in range(bits):
+        middle = (low + high) / 2
+        if epsilon_of_zcdp(middle, delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Fraction:

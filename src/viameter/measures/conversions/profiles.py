@@ -8,7 +8,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended, probability, show
 from viameter.core.conversion import conversion
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, plain
 from viameter.measures.amounts import ApproxDP, ApproxLoss
 from viameter.measures.curves import Profile, ProfileLoss
 from viameter.theorem import Numbers, theorem
@@ -42,7 +42,7 @@ def profile_to_approx(loss: ProfileLoss, *, delta: Fraction) -> ApproxLoss:
         return ApproxDP.zero
     epsilon = _listed(loss, delta) if loss.function is None else _searched(loss.function, delta)
     if epsilon == INFINITY:
-        raise NoTheorem(f"{loss!r} does not come down to delta={show(delta)}: ask for a larger one")
+        raise NoTheorem(f"{plain(loss)} does not come down to delta={show(delta)}: ask for a larger one")
     return ApproxLoss(epsilon, delta)
 
 

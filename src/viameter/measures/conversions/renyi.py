@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from viameter.arith import INFINITY, ZERO, Extended
 from viameter.core.conversion import conversion
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, plain
 from viameter.measures.amounts import ApproxDP, ApproxLoss, PureDP, PureLoss
 from viameter.measures.conversions.directed import DOWN, UP, amount_up, log, probability_up, real
 from viameter.measures.conversions.response import pure_to_approx, pure_to_approx_at_epsilon
@@ -38,7 +38,7 @@ def renyi_is_pure(loss: RenyiLoss) -> PureLoss:
         return PureDP.infinite
     bound = loss.at(INFINITY)
     if bound == INFINITY:
-        raise NoTheorem(f"{loss!r} has no bound at infinite order: it bounds no pure loss; convert it to ApproxDP")
+        raise NoTheorem(f"{plain(loss)} has no bound at infinite order: it bounds no pure loss; convert it to ApproxDP")
     return PureLoss(bound)
 
 

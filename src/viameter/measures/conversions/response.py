@@ -13,7 +13,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, ZERO, Extended, show
 from viameter.core.conversion import conversion
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, plain
 from viameter.measures.amounts import (
     ZCDP,
     ApproxDP,
@@ -386,7 +386,7 @@ def approx_is_pure(loss: ApproxLoss) -> PureLoss:
     if not loss.is_finite:
         return PureDP.infinite
     if loss.delta > 0:
-        raise NoTheorem(f"{loss!r} has delta > 0: it bounds no pure loss, and so none that follows from one")
+        raise NoTheorem(f"{plain(loss)} has delta > 0: it bounds no pure loss, and so none that follows from one")
     return PureLoss(loss.epsilon)
 
 
@@ -414,7 +414,7 @@ def approx_at_larger_delta(loss: ApproxLoss, *, delta: Fraction) -> ApproxLoss:
     if not loss.is_finite:
         return ApproxDP.infinite
     if delta < loss.delta:
-        raise NoTheorem(f"delta={show(delta)} is below that of {loss!r}: a loss bounds none of a smaller delta")
+        raise NoTheorem(f"delta={show(delta)} is below that of {plain(loss)}: a loss bounds none of a smaller delta")
     if loss.delta == loss.epsilon == 0:
         return loss
     if delta == loss.delta:
