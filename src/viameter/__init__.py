@@ -12,6 +12,7 @@ from viameter._version import __version__
 from viameter.arith import exactly
 from viameter.composition import (
     Filter,
+    FilterMeter,
     Meter,
     Odometer,
     OdometerState,
@@ -137,6 +138,7 @@ __all__ = [
     "DiscreteDistance",
     "Domain",
     "Filter",
+    "FilterMeter",
     "GaussianDP",
     "HammingDistance",
     "InsertDeleteDistance",

@@ -86,3 +86,16 @@ def test_a_file_that_is_missing_and_a_delta_that_is_none(tmp_path: Path) -> None
 
 def test_measures_have_the_names_of_records() -> None:
     assert set(MEASURES) == set(KNOWN) - {"profile"}
+
+
+def test_numbers_as_people_write_them(tmp_path: Path) -> None:
+    losses = [
+        {"measure": "approx", "epsilon": "0.1", "delta": "1e-6", "times": 2},
+        {"measure": "approx", "epsilon": "1/5", "delta": "0"},
+    ]
+    code, text = run(tmp_path, losses, "--json")
+    assert code == 0 and json.loads(text)["loss"] == vm.approx("2/5", "2e-6").to_json()
+    code, text = run(tmp_path, [{"measure": "renyi", "orders": {"2": "0.25"}}], "--json")
+    assert code == 0 and json.loads(text)["loss"] == vm.renyi({2: "1/4"}).to_json()
+    code, text = run(tmp_path, [{"measure": "pure", "epsilon": "-1"}])
+    assert code == 2 and "-1" in text and "negative" in text

@@ -203,3 +203,18 @@ def test_more_fits_in_than_by_sums() -> None:
             count += 1
         fits[rule] = count
     assert fits == {"sum": 100, "advanced": 333, "concentrated": 458}
+
+
+@pytest.mark.parametrize("rule", ["concentrated", "advanced"])
+def test_what_is_counted_in_zcdp_is_taken_as_it_is(rule: str) -> None:
+    odometer = vm.Odometer(SPACE, vm.ApproxDP, convert=True)
+    meter = odometer.filter(d_in=1, budget=vm.approx(1, "1e-6"), rule=rule)([])
+    meter(vm.count(SPACE) >> vm.gaussian(scale=50))
+    assert meter.spent == vm.approx_zcdp("1/5000", 0)
+    meter(vm.count(SPACE) >> vm.laplace(scale=50))
+    cost = concentrated(Fraction(1, 50)) if rule == "concentrated" else squared(Fraction(1, 50))
+    assert meter.spent == vm.approx_zcdp(Fraction(1, 5000) + cost, 0)
+    with pytest.raises(vm.errors.MeasureMismatch, match="convert=True"):
+        vm.Odometer(SPACE, vm.ApproxDP).filter(d_in=1, budget=vm.approx(1, "1e-6"), rule=rule)([])(
+            vm.count(SPACE) >> vm.gaussian(scale=50)
+        )

@@ -244,3 +244,23 @@ def test_assumptions_stay_where_noise_is_calibrated() -> None:
     assert any("monotone=True" in text for text in made.explain(1).assumptions)
     assert parameters_of(made)["scale"] == 1
     assert parameters_of(vm.calibrate(vm.exponential, THREE, d_in=1, loss=vm.pure(1)))["scale"] == 2
+
+
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-12"])
+@pytest.mark.parametrize("epsilon", ["1/10", "1", "8"])
+def test_gaussian_noise_for_an_epsilon_and_a_delta(epsilon: str, delta: str) -> None:
+    space = vm.Space(vm.vectors(int), vm.SymmetricDistance())
+    target = vm.approx(epsilon, delta)
+    made = vm.calibrate(vm.gaussian, vm.count(space), d_in=3, loss=target)
+    loss = made.map(3)
+    assert loss <= target and loss.delta == target.delta
+    # As little as that: with a thousandth less noise, it is too little.
+    scale = dict(made.steps[-1].bound.parameters)["scale"]
+    less = vm.count(space) >> vm.gaussian(scale=scale * Fraction(999, 1000))
+    assert not less.to(vm.ApproxDP, delta=delta).map(3) <= target
+
+
+def test_gaussian_noise_has_no_epsilon_at_delta_0() -> None:
+    space = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+    with pytest.raises(NoTheorem, match="delta above 0"):
+        vm.calibrate(vm.gaussian, space, d_in=1, loss=vm.approx(1, 0))
