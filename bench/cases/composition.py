@@ -55,7 +55,7 @@ def viameter_loss(before: int) -> Callable[[], object]:
     """What was spent so far, for a distance that was asked about before."""
     meter = viameter_meter(before, capped=False)
     meter.loss(3)
-    return lambda: [float(meter.loss(3).epsilon) for _ in range(AT_ONCE)]
+    return lambda: [meter.loss(3) for _ in range(AT_ONCE)]
 
 
 def opendp_parts() -> tuple[Any, Any, Any]:
@@ -99,7 +99,7 @@ def viameter_calibration() -> Callable[[], object]:
     """The scale for a target loss, by a formula."""
     vm, space, _ = viameter_parts()
     count, target = vm.count(space), vm.pure("1/3")
-    return lambda: float(vm.calibrate(vm.laplace, count, d_in=1, loss=target).map(1).epsilon)
+    return lambda: vm.calibrate(vm.laplace, count, d_in=1, loss=target)
 
 
 def opendp_calibration() -> Callable[[], object]:
@@ -115,7 +115,7 @@ def viameter_conversion() -> Callable[[], object]:
     """A concentrated loss as an epsilon at a delta."""
     vm: Any = import_module("viameter")
     loss = vm.zcdp("1/5")
-    return lambda: float(loss.to(vm.ApproxDP, delta="1e-6").epsilon)
+    return lambda: loss.to(vm.ApproxDP, delta="1e-6")
 
 
 def opendp_conversion() -> Callable[[], object]:
@@ -126,6 +126,21 @@ def opendp_conversion() -> Callable[[], object]:
     gaussian = space >> dp.m.then_gaussian((5 / 2) ** 0.5)
     curve = dp.c.make_zCDP_to_approxDP(gaussian)
     return lambda: curve.map(1.0).epsilon(1e-6)
+
+
+def epsilon_at_1(made: Any) -> float:
+    """The epsilon of a measurement, for data 1 apart."""
+    return float(made.map(1).epsilon)
+
+
+def epsilon(loss: Any) -> float:
+    """The epsilon of a loss."""
+    return float(loss.epsilon)
+
+
+def epsilons(losses: Any) -> list[float]:
+    """The epsilons of losses."""
+    return [float(loss.epsilon) for loss in losses]
 
 
 def query_case(name: str, before: int, ours: Any, peer: Any) -> Case:
@@ -160,7 +175,7 @@ BENCHMARK = Benchmark(
             Case(
                 name="the loss so far, for a distance seen before",
                 parameters={"before": before},
-                variants=[Variant("viameter", viameter_loss), *others],
+                variants=[Variant("viameter", viameter_loss, read=epsilons), *others],
                 units=AT_ONCE,
                 unit="reading",
             )
@@ -173,14 +188,14 @@ BENCHMARK = Benchmark(
         Case(
             name="the scale for a target loss",
             variants=[
-                Variant("viameter, by formula", viameter_calibration),
+                Variant("viameter, by formula", viameter_calibration, read=epsilon_at_1),
                 Variant("OpenDP, by search", opendp_calibration, environment="opendp"),
             ],
         ),
         Case(
             name="from zCDP to epsilon at a delta",
             variants=[
-                Variant("viameter", viameter_conversion),
+                Variant("viameter", viameter_conversion, read=epsilon),
                 Variant("OpenDP", opendp_conversion, environment="opendp"),
             ],
         ),

@@ -491,14 +491,18 @@ def test_a_query_whose_function_raises_is_sealed(script: Script) -> None:
     broken = vm.transformation(SPACE, function=fails, output=INTEGER, stability=lambda d: d, trust="a test")
     beyond = vm.transformation(SPACE, function=lambda _: 2**70, output=INTEGER, stability=lambda d: d, trust="a test")
     strange = vm.transformation(SPACE, function=lambda _: canary, output=INTEGER, stability=lambda d: d, trust="a test")
-    script.tell(0, 0, 0)
-    above = vm.sparse_vector(SPACE, threshold=5, scale=1)([1, 2, 3, 4])
     for query in (broken, beyond, strange):
+        script.tell(0, 0, 0)
+        above = vm.sparse_vector(SPACE, threshold=5, scale=1)([1, 2, 3, 4])
+        assert above(QUERIES[0]) is False
         with pytest.raises(SealedError) as caught:
             above(query)
         assert str(caught.value) == SealedError.TEXT
         assert caught.value.__cause__ is None and caught.value.__context__ is None
-    assert above(QUERIES[0]) is False
+        # That it failed tells something of the data, which no loss counts: it is the last thing that it tells.
+        for again in (query, QUERIES[0]):
+            with pytest.raises(QueryableEnded, match="has failed on the data"):
+                above(again)
 
 
 def test_it_answers_under_the_guard_that_it_was_invoked_with(script: Script) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended, Number, nonnegative
 from viameter.core import External, Measurement, Query, Queryable, Space, Transformation, by, constructor
-from viameter.core.sealed import run_sealed
+from viameter.core.sealed import attempt
 from viameter.errors import (
     DomainMismatch,
     MetricMismatch,
     NoTheorem,
     ParameterError,
     QueryableEnded,
+    SealedError,
     UnknownQuery,
     plain,
 )
@@ -21,7 +22,7 @@ from viameter.measures import PureDP, pure
 from viameter.measures.amounts import PureLoss
 from viameter.sampling import discrete_laplace
 from viameter.sampling.noise import read_scale
-from viameter.spaces import AbsoluteDistance, IntDomain, own_copy
+from viameter.spaces import AbsoluteDistance, IntDomain, lend, own_copy
 from viameter.theorem import theorem
 
 
@@ -102,17 +103,23 @@ def sparse_vector(
 
     def function(member: Any) -> Queryable:
         member = own_copy(member)  # it is kept, and whoever handed it over may change theirs
-        left, noisy_threshold = limit, level + discrete_laplace(scale=own)
+        left, failed, noisy_threshold = limit, False, level + discrete_laplace(scale=own)
 
         def transition(self: Queryable, query: Query) -> bool:
-            nonlocal left
+            nonlocal left, failed
             if not isinstance(query, External) or not isinstance(query.query, Transformation):
                 raise UnknownQuery(self, query.query)
             _check_query(query.query, space, distance, most)
+            if failed:
+                raise QueryableEnded(f"a query of {self!r} has failed on the data, and it answers no more")
             if left == 0:
                 raise QueryableEnded(f"{self!r} has said yes {limit} times, its limit, and answers no more")
             asked = query.query.function
-            value = run_sealed(lambda data: int(asked(data)), member)  # a NumPy integer would wrap around
+            succeeded, value = attempt(lambda data: int(asked(data)), lend(member))  # a NumPy integer would wrap around
+            if not succeeded:
+                # That it failed is an answer that nobody counts: it is the last one.
+                failed = True
+                raise SealedError
             above = bool(value + discrete_laplace(scale=query_scale) >= noisy_threshold)
             left -= above
             return above
