@@ -280,4 +280,7 @@ def test_an_odometer_outside_of_pure_privacy_says_what_its_reading_needs() -> No
     assert "if that was a budget set before the first of them" in str(meter.explain(1))
     capped = vm.Odometer(SPACE, vm.ZCDP).filter(d_in=1, budget=vm.zcdp(1))([1, 2])
     capped(gaussian)
-    assert "if that was" not in str(capped.explain(1))
+    assert "whatever is asked, all stay within zcdp(1), for data 1 apart" in str(capped.explain(1))
+    pure = vm.Odometer(SPACE, vm.PureDP)([1, 2])
+    pure(TENTH)
+    assert "if that was" not in str(pure.explain(1))

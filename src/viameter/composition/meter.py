@@ -183,9 +183,7 @@ class Metering:
         measurement = self.admission.measurement(asked)
         if measurement is None:
             exact = isinstance(asked, Transformation)
-            hint = (
-                "its answer is exact, which is not private; add noise, as in ... >> laplace(scale=10)" if exact else ""
-            )
+            hint = "exact answers are not private; add noise, as in ... >> laplace(scale=10)" if exact else ""
             raise UnknownQuery(meter, asked, hint)
         return measurement
 
@@ -267,10 +265,17 @@ class Metering:
             space=space,
         )
         near = f"at most {show(d_in)} apart in {space.metric!r}"
+        claim = f"On data {near}, all answers so far are {loss!r}-close{self._condition()}."
+        return Explanation(claim, derivation), space, d_in
+
+    def _condition(self) -> str:
         # Pure losses bound every outcome. Others speak of a budget that the answers did not choose.
-        certain = self.cap is not None or self.tally.measure == PureDP
-        if_set = "" if certain else ", if that was a budget set before the first of them"
-        return Explanation(f"On data {near}, all answers so far are {loss!r}-close{if_set}.", derivation), space, d_in
+        if self.tally.measure == PureDP:
+            return ""
+        if self.cap is None:
+            return ", if that was a budget set before the first of them"
+        within = f"within {self.cap.terms.budget!r}, for data {show(self.cap.d_in)} apart"
+        return f", if that was a budget set before the first of them; whatever is asked, all stay {within}"
 
     def _state(self, distances: list[Extended]) -> OdometerState:
         always = [] if self.anytime is None else [self.anytime.d_in]
