@@ -36,6 +36,8 @@ from viameter.composition.accounting.pairs import (
 from viameter.composition.accounting.ranges import range_pair
 from viameter.composition.accounting.subsampling import amplified_addition, amplified_removal
 from viameter.errors import NoTheorem
+from viameter.measures.amounts import BoundedRangeLoss
+from viameter.measures.conversions.response import bounded_range_to_zcdp_sharp
 from viameter.measures.curves import RenyiLoss
 
 MOST_PRODUCT = 40_000
@@ -78,7 +80,8 @@ def judge(mechanism: Mechanism) -> Judgement:
             pair = discrete_gaussian_pair(sensitivity, scale=scale)
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)
         case BoundedRange(eta):
-            return _symmetric(range_pair(eta), eta, claim=eta * eta / 8)
+            rho = bounded_range_to_zcdp_sharp(BoundedRangeLoss(eta)).rho
+            return _symmetric(range_pair(eta), eta, claim=Fraction(rho))
         case ContinuousLaplace(scale, distance):
             return _symmetric(continuous_laplace_pair(distance, scale=scale), distance / scale)
         case ContinuousGaussian(scale, distance):
