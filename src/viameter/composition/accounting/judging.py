@@ -80,8 +80,8 @@ def judge(mechanism: Mechanism) -> Judgement:
             pair = discrete_gaussian_pair(sensitivity, scale=scale)
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)
         case BoundedRange(eta):
-            rho = bounded_range_to_zcdp_sharp(BoundedRangeLoss(eta)).rho
-            return _symmetric(range_pair(eta), eta, claim=Fraction(rho))
+            concentrated = bounded_range_to_zcdp_sharp(BoundedRangeLoss(eta))
+            return _symmetric(range_pair(eta), eta, claim=Fraction(concentrated.rho))
         case ContinuousLaplace(scale, distance):
             return _symmetric(continuous_laplace_pair(distance, scale=scale), distance / scale)
         case ContinuousGaussian(scale, distance):
