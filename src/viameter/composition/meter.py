@@ -145,6 +145,7 @@ class Metering:
         self.anytime = anytime
         # A bound for all times speaks of one step after the other.
         self.sequential = anytime is not None or tally.cell.composability is SEQUENTIAL
+        self._whole: dict[int, Extended] = {}
         self._squares: Extended = ZERO
         self._squared = 0
 
@@ -177,7 +178,15 @@ class Metering:
             return self.cap.d_in
         if d_in is None:
             raise ParameterError("d_in is missing: how far apart the data are that the loss is for")
-        return self.admission.space.metric.read_distance(d_in)
+        if type(d_in) is not int:
+            return self.admission.space.metric.read_distance(d_in)
+        # Whole distances are asked about again and again, and are found faster than they are read.
+        known = self._whole.get(d_in)
+        if known is None:
+            if len(self._whole) >= 1024:
+                self._whole.clear()
+            known = self._whole[d_in] = self.admission.space.metric.read_distance(d_in)
+        return known
 
     def _read(self, meter: Queryable, asked: Any) -> Measurement:
         measurement = self.admission.measurement(asked)

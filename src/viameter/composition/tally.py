@@ -74,13 +74,13 @@ class Tally:
 
     def total(self, d_in: Extended) -> Loss:
         """The composition of all losses so far, for data this far apart."""
-        kept = self._tracking(d_in)
-        return kept.sums[kept.distances.index(d_in)]
+        kept, place = self._tracking(d_in)
+        return kept.sums[place]
 
     def asked(self, measurement: Measurement, d_in: Extended) -> Loss:
         """What a query would add."""
-        kept = self._tracking(d_in)
-        return kept.losses(measurement)[kept.distances.index(d_in)]
+        kept, place = self._tracking(d_in)
+        return kept.losses(measurement)[place]
 
     def pending(self, measurement: Measurement) -> Pending:
         """What the sums would be after a query; if its map fails for a distance that is tracked, this fails."""
@@ -106,18 +106,18 @@ class Tally:
         start = known.pop(first) if first in known else self._added_up(first)
         self._kept = Kept((first, *known), (start, *known.values()), {})
 
-    def _tracking(self, d_in: Extended) -> Kept:
-        """What is kept, with this distance in it; its sum is added up if it was not tracked."""
+    def _tracking(self, d_in: Extended) -> tuple[Kept, int]:
+        """What is kept, and the place of this distance in it; its sum is added up if it was not tracked."""
         kept = self._kept
         if d_in in kept.distances:
-            return kept
+            return kept, kept.distances.index(d_in)
         total = self._added_up(d_in)
         self._require_unchanged(kept)
         distances, sums = (*kept.distances, d_in), (*kept.sums, total)
         if len(distances) > TRACKED:
             distances, sums = (distances[0], *distances[2:]), (sums[0], *sums[2:])
         self._kept = Kept(distances, sums, {})
-        return self._kept
+        return self._kept, len(sums) - 1
 
     def _require_unchanged(self, kept: Kept) -> None:
         if self._kept is not kept:

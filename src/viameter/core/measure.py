@@ -81,7 +81,8 @@ class Loss(ABC):
             )
 
     def __le__(self, other: Loss) -> bool:
-        if not isinstance(other, Loss):
+        # Of the same class, which is what an odometer compares and adds at every query, it is known to be a loss.
+        if type(other) is not type(self) and not isinstance(other, Loss):
             return NotImplemented
         self._same_measure(other, "compared")
         return self._implies(other)
@@ -102,7 +103,7 @@ class Loss(ABC):
         return other < self
 
     def __add__(self, other: Loss) -> Loss:
-        if not isinstance(other, Loss):
+        if type(other) is not type(self) and not isinstance(other, Loss):
             return NotImplemented
         self._same_measure(other, "added")
         return self._plus(other)

@@ -55,13 +55,18 @@ class AmountLoss(Loss):
     @property
     def is_finite(self) -> bool:
         """Whether this is a guarantee: no field is infinite and no delta is 1."""
-        return all(value < (1 if name == "delta" else INFINITY) for name, value in self._amounts())
+        for name in self.names:
+            value = getattr(self, name)
+            # The only float that an amount can be is infinity.
+            if type(value) is float or (name == "delta" and value >= 1):
+                return False
+        return True
 
     def _amounts(self) -> list[tuple[str, Any]]:
         return [(name, getattr(self, name)) for name in self.names]
 
     def _implies(self, other: AmountLoss) -> bool:
-        return all(mine <= getattr(other, name) for name, mine in self._amounts())
+        return all(getattr(self, name) <= getattr(other, name) for name in self.names)
 
     def _plus(self, other: AmountLoss) -> AmountLoss:
         # Sums of amounts are amounts, so they need not be read again: this is what an odometer does at every query.
