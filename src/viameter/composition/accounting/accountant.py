@@ -6,8 +6,12 @@ filter or an odometer: "epsilon so far" while parameters depend on answers is no
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Concatenate, ParamSpec, TypeVar
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, nonnegative, probability, show
 from viameter.composition.accounting.continuous import gaussian_delta, gaussian_epsilon
@@ -37,6 +41,9 @@ from viameter.measures.curves import ProfileLoss
 from viameter.theorem import Numbers, theorem_of
 
 ONE = Fraction(1)
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
 QUICK_OPTIMUM = 256
 """Up to this count the homogeneous optimum is part of every answer; a report has it up to `MOST_OPTIMUM`."""
 MOST_OPTIMUM = 100_000
@@ -74,6 +81,19 @@ class Report:
         return "\n".join(lines)
 
 
+def _one_at_a_time(
+    method: Callable[Concatenate[Accountant, P], Answer],
+) -> Callable[Concatenate[Accountant, P], Answer]:
+    @functools.wraps(method)
+    def locked(self: Accountant, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        with self._lock:
+            if not self._whole:
+                raise ParameterError("an addition to this accountant was interrupted: count again with a new one")
+            return method(self, *args, **kwargs)
+
+    return locked
+
+
 @dataclass(slots=True, repr=False, eq=False)
 class Accountant:
     """What several mechanisms cost together.
@@ -102,9 +122,14 @@ class Accountant:
     """Whether moments may be better than loss distributions: for ranges, whose pair is worse than their zCDP."""
     _symmetric: bool = field(default=True, init=False)
     _subsamples: set[str] = field(default_factory=set, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
+    """One at a time: what is read is kept for the next reading, and would be half of one and half of another."""
+    _whole: bool = field(default=True, init=False)
+    """False once an addition was interrupted: then some representations have it and some do not."""
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def add(self, mechanism: Mechanism, count: int = 1) -> None:
         """Count a mechanism, so many times; a count of 0 changes nothing."""
         if not isinstance(mechanism, KINDS):
@@ -129,9 +154,11 @@ class Accountant:
         parts = mechanism.parts if isinstance(mechanism, Together) else (mechanism,)
         # Judge all before counting any: a refusal changes nothing.
         judged = [(part, self._judged(part)) for part in _flat(parts)]
+        self._whole = False
         self._subsamples.update(names)
         for part, judgement in judged:
             self._count(part, judgement, number)
+        self._whole = True
 
     def _judged(self, mechanism: Mechanism) -> Judgement:
         known = self._judgements.get(mechanism)
@@ -159,6 +186,7 @@ class Accountant:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def epsilon(self, *, delta: Number) -> Extended:
         """An epsilon for which all mechanisms together are (epsilon, delta)-private: exact or rounded up.
 
@@ -176,6 +204,7 @@ class Accountant:
                 answers.append(self._moments_epsilon(target))
         return min(answers)
 
+    @_one_at_a_time
     def delta(self, *, epsilon: Number) -> Fraction:
         """A delta for which all mechanisms together are (epsilon, delta)-private: exact or rounded up."""
         level = nonnegative(epsilon, name="epsilon")
@@ -199,6 +228,7 @@ class Accountant:
             answers.append(range_delta(ranges[0], count=ranges[1], epsilon=level, adaptive=False))
         return min(answers)
 
+    @_one_at_a_time
     def report(self, *, delta: Number) -> Report:
         """What every representation says at a delta."""
         target = probability(delta, name="delta")
@@ -223,6 +253,7 @@ class Accountant:
         frozen = self.copy()
         return ProfileLoss((), lambda epsilon: frozen.delta(epsilon=epsilon))
 
+    @_one_at_a_time
     def copy(self) -> Accountant:
         """Another accountant that has counted the same."""
         other = Accountant(adaptive=self.adaptive, idealized=self.idealized)

@@ -22,6 +22,9 @@ class Pure:
 
     epsilon: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, name="epsilon"))
+
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
@@ -29,6 +32,10 @@ class Approximate:
 
     epsilon: Fraction
     delta: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, name="epsilon"))
+        object.__setattr__(self, "delta", probability(self.delta, name="delta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,12 @@ class RandomizedResponse:
     answers: int
     probability: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "answers", whole(self.answers, name="answers"))
+        object.__setattr__(self, "probability", probability(self.probability, name="probability"))
+        if self.answers < 2:
+            raise ParameterError(f"answers={self.answers}: expected two or more")
+
 
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace:
@@ -45,6 +58,10 @@ class DiscreteLaplace:
 
     scale: Fraction
     sensitivity: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", read_positive(self.scale, name="scale"))
+        object.__setattr__(self, "sensitivity", whole(self.sensitivity, name="sensitivity"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +71,19 @@ class DiscreteGaussian:
     scale: Fraction
     sensitivity: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", read_positive(self.scale, name="scale"))
+        object.__setattr__(self, "sensitivity", whole(self.sensitivity, name="sensitivity"))
+
 
 @dataclass(frozen=True, slots=True)
 class BoundedRange:
     """Any mechanism of bounded range, such as the exponential mechanism."""
 
     eta: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "eta", nonnegative(self.eta, name="eta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +93,10 @@ class ContinuousLaplace:
     scale: Fraction
     sensitivity: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", read_positive(self.scale, name="scale"))
+        object.__setattr__(self, "sensitivity", nonnegative(self.sensitivity, name="sensitivity"))
+
 
 @dataclass(frozen=True, slots=True)
 class ContinuousGaussian:
@@ -77,12 +105,19 @@ class ContinuousGaussian:
     scale: Fraction
     sensitivity: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", read_positive(self.scale, name="scale"))
+        object.__setattr__(self, "sensitivity", nonnegative(self.sensitivity, name="sensitivity"))
+
 
 @dataclass(frozen=True, slots=True)
 class ZCDP:
     """Any mechanism of zero-concentrated differential privacy."""
 
     rho: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", nonnegative(self.rho, name="rho"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +126,22 @@ class Renyi:
 
     curve: RenyiLoss
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.curve, RenyiLoss):
+            raise ParameterError(
+                f'renyi takes an amount of Renyi privacy, as in renyi(vm.renyi({{2: "0.1"}})), not {plain(self.curve)}'
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Together:
     """Several mechanisms on the same rows, composed."""
 
     parts: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts or not all(isinstance(part, KINDS) for part in self.parts):
+            raise ParameterError("together takes one or more descriptions of mechanisms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +234,9 @@ def randomized_response(answers: Number, probability_of_truth: Number) -> Random
     >>> randomized_response(2, "3/4")
     RandomizedResponse(answers=2, probability=Fraction(3, 4))
     """
-    number = whole(answers, name="answers")
-    if number < 2:
-        raise ParameterError(f"answers={number}: expected two or more")
-    return RandomizedResponse(number, probability(probability_of_truth, name="probability_of_truth"))
+    return RandomizedResponse(
+        whole(answers, name="answers"), probability(probability_of_truth, name="probability_of_truth")
+    )
 
 
 def discrete_laplace(scale: Number, sensitivity: Number = 1) -> DiscreteLaplace:
@@ -251,10 +295,6 @@ def zcdp(rho: Number) -> ZCDP:
 
 def renyi(curve: RenyiLoss) -> Renyi:
     """Any mechanism whose Renyi divergences are bounded at some orders: `renyi(vm.renyi({2: "0.1"}))`."""
-    if not isinstance(curve, RenyiLoss):
-        raise ParameterError(
-            f'renyi takes an amount of Renyi privacy, as in renyi(vm.renyi({{2: "0.1"}})), not {curve!r}'
-        )
     return Renyi(curve)
 
 
@@ -264,8 +304,6 @@ def together(*mechanisms: Mechanism) -> Together:
     >>> len(together(pure(1), pure(2)).parts)
     2
     """
-    if not mechanisms or not all(isinstance(part, KINDS) for part in mechanisms):
-        raise ParameterError(f"together takes one or more descriptions of mechanisms, not {mechanisms!r}")
     return Together(tuple(mechanisms))
 
 

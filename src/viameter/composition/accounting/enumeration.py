@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -78,8 +79,9 @@ def points_epsilon(losses: LossDistribution, *, delta: Fraction) -> Extended:
         return max(ZERO, Fraction(top))
     room = 1 + len(given) * 2.0**-51
     above = np.cumsum(weights) * room
-    # B e^top, so that nothing overflows.
-    below = np.cumsum(_times_exp_down(weights, given, top)) / room
+    # B e^top. Where that is above the largest float, the largest float is below it.
+    with np.errstate(over="ignore"):
+        below = np.minimum(np.cumsum(_times_exp_down(weights, given, top)), sys.float_info.max) / room
     excess = vectors.sub_up(above, floats.from_fraction_down(delta))
     useful = excess > 0
     if not useful.any():

@@ -28,6 +28,7 @@ from viameter.composition.accounting.distribution import LossDistribution, toget
 from viameter.composition.accounting.dots import normal_cells
 from viameter.composition.accounting.pairs import (
     MOST_SCALE,
+    MOST_SENSITIVITY,
     discrete_gaussian_pair,
     discrete_laplace_pair,
     pure_pair,
@@ -75,7 +76,7 @@ def judge(mechanism: Mechanism) -> Judgement:
             return _symmetric(pair, sensitivity / scale)
         case DiscreteGaussian(scale, sensitivity):
             rho = (sensitivity / scale) ** 2 / 2
-            if scale > MOST_SCALE:
+            if scale > MOST_SCALE or sensitivity > MOST_SENSITIVITY:
                 return Judgement(None, None, INFINITY, ZERO, rho)
             pair = discrete_gaussian_pair(sensitivity, scale=scale)
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)

@@ -104,7 +104,7 @@ def _delta(total: Fraction, e: Fraction, d: Fraction, k: int) -> Fraction:
         exponent = total - (k - 2 * number) * e
         if exponent >= 0:
             break
-        part = -DOWN.expm1(real_down(exponent))
+        part = UP.minus(DOWN.expm1(real_down(exponent)))
         mean = UP.add(mean, UP.mul(weight, part))
     if d == 0:
         return min(Fraction(1), as_fraction(mean))

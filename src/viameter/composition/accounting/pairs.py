@@ -26,6 +26,8 @@ FAR = 14
 """Noise beyond this many scales has a probability below 10^-42: its loss is counted as infinite."""
 MOST_SCALE = 2**17
 """Discrete Gaussian noise of a larger scale has too many points."""
+MOST_SENSITIVITY = 2**52
+"""With a larger one, the losses of discrete Gaussian noise are not numbers of float64 before they are scaled."""
 CELLS = 2000
 """More points than this are gathered in about so many cells."""
 
@@ -146,7 +148,7 @@ def discrete_laplace_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     one = real_up(1)
     r_up, r_down = UP.exp(real_up(-1 / scale)), DOWN.exp(real_down(-1 / scale))
     outer = UP.div(one, DOWN.add(one, r_down))
-    inner = UP.mul(-DOWN.expm1(real_down(-1 / scale)), outer)
+    inner = UP.mul(UP.minus(DOWN.expm1(real_down(-1 / scale))), outer)
     exponents = vectors.mul_up(-place.astype(np.float64), floats.from_fraction_down(1 / scale))
     weights = vectors.mul_up(vectors.exp_up(exponents), float_up(inner))
     weights[0] = float_up(outer)
@@ -185,6 +187,8 @@ def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
         return NOTHING
     if scale > MOST_SCALE:
         raise NoTheorem(f"discrete Gaussian noise of scale={scale!s} has too many losses: count it as zcdp(D^2/2s^2)")
+    if d_in > MOST_SENSITIVITY:
+        raise NoTheorem(f"sensitivity={d_in} is too large for a loss distribution: count it as zcdp(D^2/2s^2)")
     reach = math.ceil(FAR * scale) + 1
     half = 1 / (2 * scale * scale)
     place = np.arange(-reach, reach + 1)
@@ -194,7 +198,7 @@ def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     whole = float(vectors.sum_down(down))
     weights = vectors.div_up(up, whole)
     first = UP.exp(real_up(-half * (reach + 1) ** 2))
-    tail = UP.div(UP.div(first, -UP.expm1(real_up(-half * (2 * reach + 3)))), real_down(whole))
+    tail = UP.div(UP.div(first, DOWN.minus(UP.expm1(real_up(-half * (2 * reach + 3))))), real_down(whole))
     weights[-1] = floats.add_up(float(weights[-1]), float_up(tail))
     losses = _line(d_in, -2, place, 2 * scale * scale / d_in)
     return _gathered(losses[::-1].copy(), weights[::-1].copy(), float_up(tail))

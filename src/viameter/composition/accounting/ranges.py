@@ -127,9 +127,9 @@ def _refuse_adaptive(adaptive: bool) -> None:
 def _at(total: Fraction, width: Fraction, k: int, t: Fraction) -> Real:
     """The sum over i for one t."""
     # q = e^-t (1 - e^(t - eta))/(1 - e^-eta), and 1 - q = (1 - e^-t)/(1 - e^-eta).
-    whole = -UP.expm1(real_up(-width))
-    q = UP.div(UP.mul(UP.exp(real_up(-t)), -DOWN.expm1(real_down(t - width))), whole)
-    other = UP.div(-DOWN.expm1(real_down(-t)), whole)
+    whole = DOWN.minus(UP.expm1(real_up(-width)))
+    q = UP.div(UP.mul(UP.exp(real_up(-t)), UP.minus(DOWN.expm1(real_down(t - width)))), whole)
+    other = UP.div(UP.minus(DOWN.expm1(real_down(-t))), whole)
     level, summed = UP.exp(real_up(total)), real_up(0)
     for i in range(k + 1):
         exponent = k * t - i * width - total

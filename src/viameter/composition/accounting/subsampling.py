@@ -101,7 +101,7 @@ def amplified_addition(losses: LossDistribution, *, rate: Fraction) -> LossDistr
     moved = -vectors.log1p_down(vectors.mul_down(change, np.where(change >= 0, rate_down, rate_up)))
     if losses.infinity == 0:
         return points(moved, losses.weights)
-    highest = float_up(-DOWN.log(real_down(1 - rate)))
+    highest = float_up(UP.minus(DOWN.log(real_down(1 - rate))))
     return points(np.append(moved, highest), np.append(losses.weights, losses.infinity))
 
 

@@ -58,7 +58,11 @@ class TightAccount:
                 contour = self._planned(line_for_epsilon(product, at, contour.plan.c if contour else 1.0))
             bound = contour_delta(product, contour=contour, epsilon=at)
         except _FAILURES:
+            self.contour = None
             return moments_delta(Moments(product), epsilon=epsilon)
+        except BaseException:
+            self.contour = None  # it may be half changed; the next one is made from all that was added
+            raise
         return min(ONE, as_fraction(bound)) if bound < 2 else ONE
 
     def epsilon(self, delta: Fraction) -> Extended:
@@ -76,7 +80,11 @@ class TightAccount:
         try:
             epsilon = self._solve(delta, float(DOWN.log(target)))
         except _FAILURES:
+            self.contour = None
             epsilon = moments_epsilon(Moments(product), delta=delta)
+        except BaseException:
+            self.contour = None
+            raise
         return min(epsilon, product.ceiling)
 
     def _solve(self, delta: Fraction, log_target: float) -> Extended:
@@ -135,16 +143,21 @@ class TightAccount:
 
     def _synchronized(self) -> Contour | None:
         """The contour, with what was added since it was last read."""
-        if self.contour is not None and self.product.pending:
-            pending, self.product.pending = self.product.pending, []
-            joined: dict[LossDistribution, int] = {}
-            for distribution, count in pending:
-                joined[distribution] = joined.get(distribution, 0) + count
-            try:
-                self.contour.include(joined.items())
-            except Unfit:
-                self.contour = None
-        return self.contour
+        contour = self.contour
+        if contour is None or not self.product.pending:
+            return contour
+        # Until all of it is in, there is no contour: what stops in between leaves none that lacks something.
+        self.contour = None
+        joined: dict[LossDistribution, int] = {}
+        for distribution, count in self.product.pending:
+            joined[distribution] = joined.get(distribution, 0) + count
+        try:
+            contour.include(joined.items())
+        except Unfit:
+            return None
+        self.product.pending = []
+        self.contour = contour
+        return contour
 
     def _planned(self, c: float) -> Contour:
         contour = Contour(plan_at(self.product, c))
