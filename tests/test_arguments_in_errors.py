@@ -1,6 +1,7 @@
 """Data that were handed over in the place of something else do not come back in the text of an error."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,11 @@ MISTAKES: dict[str, Callable[[Any], Any]] = {
     "renyi": vm.renyi,
     "profile": vm.profile,
     "to": lambda data: vm.pure(1).to(data),
+    "Accountant, count": lambda data: vm.Accountant().add(vm.accounting.pure(1), data),
+    "Subsample": lambda data: vm.accounting.Subsample(Fraction(1, 2), data),
+    "anytime": lambda data: vm.anytime(d_in=1, delta="1/2", shape=data),
+    "filter, rule": lambda data: vm.Odometer(SPACE, vm.PureDP).filter(d_in=1, budget=vm.pure(1), rule=data),
+    "to, by": lambda data: vm.pure(1).to(vm.ZCDP, by=data),
     "discrete_laplace": lambda data: vm.sampling.discrete_laplace(data, 1),
 }
 
@@ -59,3 +65,16 @@ def test_what_is_public_is_shown() -> None:
     assert shown == ["None", "True", "3", "0.5", "'1/2'", "pure(1)", "PureDP", "ADAPTIVE", "<built-in function len>"]
     assert plain("x" * 1000) == "a value of type str"
     assert plain((1, 2)) == "a value of type tuple"
+    assert plain(Holder([4171]).show) == "a value of type method"
+
+
+class Holder:
+    """Something that shows what it holds."""
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+
+    def show(self) -> None: ...
+
+    def __repr__(self) -> str:
+        return f"Holder({self.rows})"

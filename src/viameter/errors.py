@@ -30,6 +30,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 __all__ = [
@@ -64,7 +65,8 @@ def plain(value: object) -> str:
     ("'1/2'", 'a value of type list')
     """
     kind = type(value)
-    public = value is None or kind in (bool, int, float, complex) or callable(value)
+    # Functions and classes by their name; a bound method would show what it is bound to.
+    public = value is None or kind in (bool, int, float, complex, FunctionType, BuiltinFunctionType, type)
     public = public or (kind is str and len(str(value)) <= _LONGEST_TEXT)
     public = public or kind.__module__.partition(".")[0] in ("viameter", "fractions", "decimal", "enum")
     public = public and not isinstance(value, Mapping)

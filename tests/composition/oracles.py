@@ -6,8 +6,6 @@ Laws of views are products of conditional laws, written down outcome by outcome:
 from __future__ import annotations
 
 import itertools
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,11 +13,11 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 from tests.mechanisms.oracles import ORDERS, Law, exp, real, renyi, two_way
+from tests.threads import in_threads
 
 import viameter as vm
 from viameter.core import Query, Queryable
 
-PATIENCE = 30.0  # seconds, for threads that should be long done; nothing waits for it unless a test is failing
 ROWS = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 BIT = vm.Space(vm.finite([0, 1]), vm.DiscreteDistance())
 DATA = [3, 1, 4, 1, 5]
@@ -177,26 +175,6 @@ def spawning(make: Callable[[], Any], loss: Any = None) -> vm.Measurement:
 
 
 # Threads
-
-
-def in_threads(*tasks: Callable[[], Any]) -> None:
-    """Run all at once; fail if one fails or does not end."""
-    problems: list[BaseException] = []
-
-    def run(task: Callable[[], Any]) -> None:
-        try:
-            task()
-        except BaseException as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    end = time.monotonic() + PATIENCE
-    for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
-    assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
-    assert problems == []
 
 
 def elsewhere(make: Callable[[], Any]) -> Any:

@@ -22,7 +22,6 @@ from tests.composition.oracles import (
     both_views,
     echo,
     elsewhere,
-    in_threads,
     losses_on,
     maker,
     measurement,
@@ -33,6 +32,7 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import ORDERS, at_most, close, real, renyi, two_way
+from tests.threads import in_threads
 
 import viameter as vm
 from viameter.composition.adaptive import adaptive_composition

@@ -25,7 +25,6 @@ from tests.composition.oracles import (
     answering,
     both_views,
     echo,
-    in_threads,
     maker,
     measurement,
     response_laws,
@@ -35,6 +34,7 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import ORDERS, Law, at_most, close, real, renyi, two_way
+from tests.threads import in_threads
 
 import viameter as vm
 from viameter.composition.filters import privacy_filter

@@ -18,7 +18,6 @@ import pytest
 from tests.composition.oracles import (
     BIT,
     DATA,
-    PATIENCE,
     ROWS,
     Answers,
     Runs,
@@ -28,7 +27,6 @@ from tests.composition.oracles import (
     both_views,
     echo,
     elsewhere,
-    in_threads,
     leaky_laws,
     maker,
     measurement,
@@ -38,6 +36,7 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import at_most, close
+from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
 from viameter.composition.odometer import fully_adaptive_odometer
@@ -866,3 +865,21 @@ def test_a_leak_is_not_converted_away() -> None:
         meter(measurement(vm.approx(1, "1/100"), function=runs))
     assert runs.count == 0 and meter.loss(1) == vm.pure(0)
     assert leaky_laws(1, "1/100")[0]["it is 0"] > 0
+
+
+def test_a_mismatch_of_measures_names_a_conversion_that_there_is() -> None:
+    gaussian, laplace = vm.count(ROWS) >> vm.gaussian(scale=10), vm.count(ROWS) >> vm.laplace(scale=10)
+    with pytest.raises(
+        MeasureMismatch, match=r"convert it, measurement.to\(ZCDP\), or make the odometer with convert=True"
+    ):
+        vm.Odometer(ROWS, vm.ZCDP)(DATA)(laplace)
+    with pytest.raises(MeasureMismatch, match=r"convert it, measurement.to\(ApproxDP, delta=...\)$"):
+        vm.Odometer(ROWS, vm.ApproxDP)(DATA)(gaussian)
+    # Nothing leads from zCDP to pure privacy, and nothing says so.
+    with pytest.raises(MeasureMismatch, match="no theorem converts it; make the odometer in ZCDP"):
+        vm.Odometer(ROWS, vm.PureDP)(DATA)(gaussian)
+    with pytest.raises(MeasureMismatch) as refused:
+        vm.compose(ROWS, [laplace, gaussian])
+    assert "to(PureDP)" not in str(refused.value) and "give compose a measure=..." in str(refused.value)
+    with pytest.raises(MeasureMismatch, match=r"convert it, measurements\[1\].to\(ZCDP\), or give compose"):
+        vm.compose(ROWS, [gaussian, laplace])

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from tests.composition.oracles import PATIENCE, in_threads
+from tests.threads import PATIENCE, in_threads
 
 from viameter.composition.turns import Turns
 from viameter.core import Queryable, guarded_by

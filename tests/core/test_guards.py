@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
+from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
 from viameter.core import External, Guard, Internal, Query, Queryable, guarded_by
 from viameter.errors import PermissionGone, QueryableBusy, UnknownQuery
 
-PATIENCE = 30.0  # seconds, for threads that should be long done; nothing waits for it unless a test is failing
 Make = Callable[[], Any]
 
 
@@ -61,26 +61,6 @@ def elsewhere(make: Make) -> Any:
     made: list[Any] = []
     in_threads(lambda: made.append(make()))
     return made[0]
-
-
-def in_threads(*tasks: Callable[[], Any]) -> None:
-    """Run all at once; fail if one fails or does not end."""
-    problems: list[BaseException] = []
-
-    def run(task: Callable[[], Any]) -> None:
-        try:
-            task()
-        except BaseException as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    end = time.monotonic() + PATIENCE
-    for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
-    assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
-    assert problems == []
 
 
 def assert_gone(child: Queryable) -> None:

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
 from viameter.core import External, Internal, Query, Queryable
 from viameter.errors import QueryableBusy, QueryableError, UnknownQuery
 
 CANARY = "canary-7f3a"
-PATIENCE = 30.0  # seconds, for threads that should be long done; nothing waits for it unless a test is failing
 
 
 def counter(name: str = "counter") -> Queryable:
@@ -35,26 +35,6 @@ def counter(name: str = "counter") -> Queryable:
                 raise UnknownQuery(me, query.query)
 
     return Queryable(transition, name=name)
-
-
-def in_threads(*tasks: Callable[[], Any]) -> None:
-    """Run all at once; fail if one fails or does not end."""
-    problems: list[BaseException] = []
-
-    def run(task: Callable[[], Any]) -> None:
-        try:
-            task()
-        except BaseException as problem:
-            problems.append(problem)
-
-    threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    end = time.monotonic() + PATIENCE
-    for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
-    assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
-    assert problems == []
 
 
 def test_state_is_kept_between_queries() -> None:

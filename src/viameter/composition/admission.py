@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from viameter.core import Measure, Measurement, Recipe, Space
+from viameter.core.conversion import convertible
 from viameter.errors import DomainMismatch, MeasureMismatch, MetricMismatch
 from viameter.theorem import Theorem
 
@@ -56,8 +57,16 @@ class Admission:
             raise MetricMismatch("the odometer", self.space.metric, "the measurement", asked.input_space.metric)
         if asked.measure != self.measure:
             if not self.convert:
-                hint = f"convert it, measurement.to({self.measure!r}), or make the odometer with convert=True"
-                raise MeasureMismatch("the odometer", self.measure, "the measurement", asked.measure, hint)
+                raise MeasureMismatch("the odometer", self.measure, "the measurement", asked.measure, self._hint(asked))
             if self._count_as is None:
                 return asked.to(self.measure)
         return asked if self._count_as is None else self._count_as(asked)
+
+    def _hint(self, asked: Measurement) -> str:
+        if self._count_as is not None:
+            return "make the odometer with convert=True, and the filter counts it by a theorem of its own measure"
+        way = convertible(asked.measure, self.measure)
+        if way is None:
+            return f"no theorem converts it; make the odometer in {asked.measure!r}, or in one that both convert to"
+        hint = f"convert it, measurement.to({self.measure!r}{way})"
+        return hint if way else f"{hint}, or make the odometer with convert=True"

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from viameter.arith import INFINITY, Extended, Number, dyadic, exact, extended, probability, read_written, show, write
-from viameter.errors import FormatError, ParameterError
+from viameter.errors import FormatError, ParameterError, plain
 from viameter.measures import ApproxDP
 from viameter.measures.amounts import ApproxLoss
 from viameter.theorem import Numbers, Theorem, theorem, theorem_of
@@ -170,8 +170,8 @@ def anytime(*, d_in: Any, delta: Number, shape: str = "mixture", tuning: Number 
     >>> anytime(d_in=1, delta="1e-6")
     anytime(d_in=1, delta=1/1000000, shape='mixture', tuning=1/10)
     """
-    if shape not in SHAPES:
-        raise ParameterError(f"shape={shape!r}: expected one of {', '.join(map(repr, SHAPES))}")
+    if not isinstance(shape, str) or shape not in SHAPES:
+        raise ParameterError(f"shape={plain(shape)}: expected one of {', '.join(map(repr, SHAPES))}")
     chance, number = probability(delta, name="delta"), exact(tuning, name="tuning")
     if not 0 < chance < 1:
         raise ParameterError(f"delta={show(chance)}: a bound for all times needs one between 0 and 1")

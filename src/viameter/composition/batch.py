@@ -11,6 +11,7 @@ from viameter.composition.derivations import compose_derivations
 from viameter.composition.turns import Turns
 from viameter.core import Loss, Measure, Measurement, PostProcessing, Queryable, Recipe, Rule, Space, by, constructor
 from viameter.core.composability import ADAPTIVE, NON_ADAPTIVE, SEQUENTIAL, require_cell
+from viameter.core.conversion import convertible
 from viameter.errors import DomainMismatch, MeasureMismatch, MetricMismatch, NoTheorem, ParameterError
 from viameter.spaces import lend
 from viameter.theorem import Derivation, Numbers, theorem, theorem_of
@@ -140,6 +141,8 @@ def _fitting(member: Any, place: int, space: Space, measure: Measure, convert: b
     if member.measure == measure:
         return member
     if not convert:
-        hint = f"convert it, {name}.to({measure!r}), or give compose a measure=... to convert them all to"
+        way = convertible(member.measure, measure)
+        own = "" if way is None else f"convert it, {name}.to({measure!r}{way}), or "
+        hint = f"{own}give compose a measure=... that all convert to"
         raise MeasureMismatch("the composition", measure, name, member.measure, hint)
     return member.to(measure)

@@ -102,7 +102,7 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
     if odometer.anytime is not None:
         raise ParameterError("a filter has its budget, and needs no bound for all times: leave anytime= out")
     # Rules that are not proved for mechanisms chosen by earlier answers are refused here, with the reason.
-    if rule in RULES:
+    if isinstance(rule, str) and rule in RULES:
         counting = RULES[rule](distance, budget, slack)
     else:
         require_cell(odometer.measure, FULLY_ADAPTIVE, rule)

@@ -91,9 +91,12 @@ def find_rule(measure: Measure, name: str | None) -> Rule:
     rules = measure.rules
     if not rules:
         raise NoTheorem(f"losses of {plain(measure)} are not composed: no rule is declared for it")
-    found = next((rule for rule in rules if name in (None, rule.name)), None)
+    known = name is None or isinstance(name, str)
+    found = next((rule for rule in rules if known and name in (None, rule.name)), None)
     if found is None:
-        raise ParameterError(f"rule={name!r}: {measure!r} composes by {', '.join(repr(rule.name) for rule in rules)}")
+        raise ParameterError(
+            f"rule={plain(name)}: {measure!r} composes by {', '.join(repr(rule.name) for rule in rules)}"
+        )
     return found
 
 

@@ -174,7 +174,7 @@ class To:
         if not isinstance(target, Measure):
             raise ParameterError(f"{loss}.to({plain(target)}) takes a measure, as in {loss}.to(ZCDP)")
         if by is not None and not isinstance(by, str):
-            raise ParameterError(f"by={by!r}: expected the slug of a theorem, as text")
+            raise ParameterError(f"by={plain(by)}: expected the slug of a theorem, as text")
         given: list[tuple[str, Any]] = []
         if delta is not None:
             given.append(("delta", probability(delta, name="delta")))
@@ -217,14 +217,19 @@ def convert(
     return request.apply(loss)
 
 
+def convertible(source: Measure, target: Measure) -> str | None:
+    """What `.to(target` is to be given beside the measure, as text: "" for nothing, None if no theorem leads there."""
+    takes = _possible_arguments(source, target)
+    return "".join(f", {name}=..." for name in min(takes, key=len)) if takes else None
+
+
 def suggest(source: Measure, target: Measure, *, subject: str = "measurement") -> str:
     """What would bring two measures together, as the end of an error's sentence."""
     if source == target:
         return f"both are {source!r} already"
     for first, second, text in ((source, target, f"convert it: {subject}"), (target, source, "convert the other: it")):
-        takes = _possible_arguments(first, second)
-        if takes:
-            arguments = "".join(f", {name}=..." for name in min(takes, key=len))
+        arguments = convertible(first, second)
+        if arguments is not None:
             return f"{text}.to({'' if second.slug.startswith('user:') else 'vm.'}{second!r}{arguments})"
     return f"no theorem leads from {source!r} to {target!r}, or back"
 

@@ -158,7 +158,9 @@ class Subsample:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", probability(self.rate, name="rate"))
         if self.name is not None and not isinstance(self.name, str):
-            raise ParameterError(f"name={self.name!r} is no name of a subsample: expected text, or None for fresh ones")
+            raise ParameterError(
+                f"name={plain(self.name)} is no name of a subsample: expected text, or None for fresh ones"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from viameter.arith import Number, as_given, nonnegative
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 
 MOST = 10**12
 """The largest count: what is counted further is a mistake."""
@@ -20,8 +20,12 @@ def read_count(count: Any, *, most: int = MOST) -> int:
     except TypeError:
         number = -1
     if isinstance(count, bool) or not 0 <= number <= most:
-        raise ParameterError(f"count={as_given(count)} is not taken here: expected an integer from 0 to {most:,}")
+        raise ParameterError(f"count={_shown(count)} is not taken here: expected an integer from 0 to {most:,}")
     return number
+
+
+def _shown(count: Any) -> str:
+    return as_given(count) if isinstance(count, int) else plain(count)
 
 
 def read_positive(value: Number, *, name: str) -> Fraction:
