@@ -72,6 +72,7 @@ def test_the_promised_extras_exist() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(project["optional-dependencies"]) == {
         "plot",
+        "neighborhood",
         "verify",
         "query",
         "spark",

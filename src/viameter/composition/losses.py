@@ -72,7 +72,7 @@ def compose_losses(
     for place, loss in enumerate(given):
         if not isinstance(loss, Loss):
             raise ParameterError(f"losses[{place}] is of type {type(loss).__name__}: expected a loss, as pure('1/10')")
-    measure = _common(given) if into is None else into
+    measure = common_measure(given) if into is None else into
     if not isinstance(measure, Measure):
         raise ParameterError(f"into={plain(into)} is not a Measure: expected e.g. ZCDP")
     chosen = require_cell(measure, adaptivity, rule)[0]
@@ -86,7 +86,8 @@ def compose_losses(
     return ComposedLoss(composed.bound_value, composed)
 
 
-def _common(losses: list[Loss]) -> Measure:
+def common_measure(losses: list[Loss]) -> Measure:
+    """The measure of the losses, or the first of `COMMON` that all of them convert to."""
     if not losses:
         raise ParameterError("losses=[] does not say what losses are counted in: give into=...")
     measures = list(dict.fromkeys(loss.measure for loss in losses))

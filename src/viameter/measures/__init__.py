@@ -4,6 +4,7 @@
 - `curves`: losses that are a bound at each of several points: Renyi orders, the epsilons of a profile.
 - `composition`: how losses of each measure compose, and where each rule is proved.
 - `conversions`: from one measure to another, a theorem each.
+- `groups`: from the loss of one step to that of several.
 - `trusted`: measures that users define.
 - `records`: losses as JSON, and back.
 """
@@ -27,6 +28,7 @@ from viameter.measures.amounts import (
     zcdp,
 )
 from viameter.measures.curves import Profile, RenyiDP, profile, renyi
+from viameter.measures.groups import group_derivation, group_loss
 from viameter.measures.records import loss_from_json
 from viameter.measures.trusted import measure
 
@@ -43,6 +45,8 @@ __all__ = [
     "approx_zcdp",
     "bounded_range",
     "gdp",
+    "group_derivation",
+    "group_loss",
     "loss_from_json",
     "measure",
     "profile",

@@ -10,6 +10,7 @@ from viameter_check.rules import (  # noqa: F401  # each fills the table
     chains,
     composition,
     concentrated,
+    groups,
     noise,
     response,
     rows,

@@ -1,0 +1,128 @@
+"""Composition under any neighborhood: what a guarantee means when one row, one cell, one edge, one patient changes.
+
+A *granularity* says which datasets are neighbors. A *cut* is a set of maps that keep parts of the data. A *leaf* is a
+map with the loss of a mechanism on what it keeps. `compose` finds the touch pattern that costs most: the guarantee.
+
+- `changes`, `granularities`: what a step is. `cuts`: what of a step reaches which part. `solvers`: the worst of it.
+- `leaves`, `laws`, `scales`: what leaves cost. `arrangement`, `composed`, `conditions`, `witness`: composition.
+- `guarantee`: from one granularity to another. `theorems`: the statements. `finite`: exact enumeration.
+"""
+
+from viameter.neighborhood.composed import Composed, compose
+from viameter.neighborhood.conditions import Check
+from viameter.neighborhood.cuts import (
+    Cut,
+    Part,
+    by_source,
+    constrained,
+    contributions,
+    foreign_keys,
+    incident,
+    induced,
+    intervals,
+    memberships,
+    opaque,
+    partition,
+    patterns,
+    predicates,
+    projections,
+    subsets,
+    tree,
+    whole,
+    windows,
+)
+from viameter.neighborhood.granularities import (
+    Granularity,
+    add_remove_or_replace,
+    attribute,
+    bounded,
+    bounded_ordered,
+    edge,
+    entity,
+    event,
+    free_lunch,
+    geo,
+    granularity,
+    group,
+    insert_delete,
+    k_edge,
+    local,
+    node,
+    node_rewire,
+    out_link,
+    personalised,
+    policy,
+    unbounded,
+    user,
+    w_event,
+    zero_out,
+)
+from viameter.neighborhood.guarantee import Guarantee, stability, translate
+from viameter.neighborhood.leaves import Leaf, leaf, leaves
+from viameter.neighborhood.meter import PartMeter, odometer
+from viameter.neighborhood.released import measurement
+from viameter.neighborhood.splits import bins, split
+from viameter.neighborhood.tally import PatternTally
+from viameter.neighborhood.witness import Witness
+
+__all__ = [
+    "Check",
+    "Composed",
+    "Cut",
+    "Granularity",
+    "Guarantee",
+    "Leaf",
+    "Part",
+    "PartMeter",
+    "PatternTally",
+    "Witness",
+    "add_remove_or_replace",
+    "attribute",
+    "bins",
+    "bounded",
+    "bounded_ordered",
+    "by_source",
+    "compose",
+    "constrained",
+    "contributions",
+    "edge",
+    "entity",
+    "event",
+    "foreign_keys",
+    "free_lunch",
+    "geo",
+    "granularity",
+    "group",
+    "incident",
+    "induced",
+    "insert_delete",
+    "intervals",
+    "k_edge",
+    "leaf",
+    "leaves",
+    "local",
+    "measurement",
+    "memberships",
+    "node",
+    "node_rewire",
+    "odometer",
+    "opaque",
+    "out_link",
+    "partition",
+    "patterns",
+    "personalised",
+    "policy",
+    "predicates",
+    "projections",
+    "split",
+    "stability",
+    "subsets",
+    "translate",
+    "tree",
+    "unbounded",
+    "user",
+    "w_event",
+    "whole",
+    "windows",
+    "zero_out",
+]

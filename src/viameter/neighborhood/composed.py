@@ -1,0 +1,271 @@
+"""Composition under any neighborhood: what mechanisms on parts of the data cost together, and who shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from viameter.arith import Extended
+from viameter.composition.losses import common_measure
+from viameter.core import Loss, Measure
+from viameter.errors import NoTheorem, ParameterError, plain
+from viameter.measures.groups import group_derivation, group_loss
+from viameter.neighborhood.arrangement import Arrangement, CutLeaves, Pattern, arrange
+from viameter.neighborhood.changes import Change
+from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen
+from viameter.neighborhood.cuts.given import Whole
+from viameter.neighborhood.granularities import Granularity, Group, OwnGranularity, Personalised
+from viameter.neighborhood.guarantee import Guarantee
+from viameter.neighborhood.leaves import Leaf
+from viameter.neighborhood.scales import TIGHT, scale_of
+from viameter.neighborhood.theorems import common_domain_composition, general_composition
+from viameter.neighborhood.witness import Seen, Witness, count_steps
+from viameter.theorem import Derivation, Explanation, theorem_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Composed:
+    """What leaves cost together for a granularity: the loss, the pair of neighbors that it is for, and why."""
+
+    granularity: Granularity
+    leaves: tuple[Leaf, ...]
+    arrangement: Arrangement
+    loss: Loss
+    pattern: Pattern
+    """The touch pattern that costs most (in the first number of the loss, where it has several)."""
+    steps: int = 1
+    """How many times the pattern counts, by the law for groups."""
+    by_class: tuple[tuple[str, Loss], ...] = field(default=())
+    """The loss for each class of people, where guarantees are personalised."""
+
+    @property
+    def measure(self) -> Measure:
+        """What the loss is an amount of."""
+        return self.loss.measure
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The loss with the granularity that it is for."""
+        return Guarantee(self.loss, self.granularity)
+
+    @property
+    def tight(self) -> bool:
+        """Whether leaves with these losses exist that cost just this; False where that is not known."""
+        return self.why_not_tight is None
+
+    @cached_property
+    def why_not_tight(self) -> str | None:
+        """What keeps the bound from being known to be the least; None if it is."""
+        if self.steps > 1:
+            return "the bound goes through the law for groups, one step at a time"
+        if not self._pattern_is_exact:
+            return "the touch patterns that were searched may be more than there are"
+        if self.measure not in TIGHT:
+            return f"losses of {self.measure!r} add up to a bound that need not be attained"
+        if not self.loss.is_finite:
+            return None
+        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
+            for part, change in touched.changes.items():
+                for leaf in gathered.leaves_of(part):
+                    reason = self._why_leaf_is_not_tight(leaf, gathered, part, change)
+                    if reason is not None:
+                        return reason
+        return None
+
+    @property
+    def _pattern_is_exact(self) -> bool:
+        if not all(touched.exact for touched in self.pattern.touched):
+            return False
+        varied = [
+            gathered
+            for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True)
+            if touched.changes and not isinstance(gathered.cut, Whole)
+        ]
+        return len(varied) <= 1
+
+    def _why_leaf_is_not_tight(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> str | None:
+        if leaf.inner is not None:
+            return "a leaf is a composition of its own"
+        if len(leaf.claims) > 1:
+            return "a leaf has several claims, which no one mechanism need meet exactly"
+        if leaf.part.stability != 1:
+            return "a map is known by its stability only"
+        claim = leaf.claims[0]
+        if not claim.law.is_attained:
+            return "a leaf's law at several steps need not be attained"
+        if not claim.in_granularity(self.granularity).is_exact(change):
+            return "the distance of a leaf's granularity is bounded from above only"
+        return None
+
+    @cached_property
+    def witness(self) -> Witness:
+        """Two neighbors that touch the leaves so that they cost most, and what each part sees of them."""
+        return _witness(self.arrangement, self.pattern, attained=self._pattern_is_exact)
+
+    def explain(self) -> Explanation:
+        """The claim, the theorem, and the laws of the leaves that the worst pattern touches."""
+        near = f"neighbors in {self.granularity!r} ({self.granularity.protects})"
+        amount = "not bounded at all" if not self.loss.is_finite else f"{self.loss!r}"
+        least = "no bound on it is smaller" if self.tight else f"it may be less: {self.why_not_tight}"
+        claim = f"On {near}, what these {len(self.leaves)} leaves release costs {amount}; {least}."
+        return Explanation(claim, self._derivation())
+
+    def _derivation(self) -> Derivation:
+        premises: dict[tuple[str, str, str], tuple[Derivation, int]] = {}
+        common = True
+        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
+            for part, change in touched.changes.items():
+                for leaf in gathered.leaves_of(part):
+                    derivation, is_common = self._leaf_derivation(leaf, gathered, part, change)
+                    common = common and is_common
+                    key = (derivation.subject, derivation.given, derivation.bound)
+                    premises[key] = (derivation, premises.get(key, (derivation, 0))[1] + 1)
+        theorem = common_domain_composition if common and premises else general_composition
+        counted = tuple(replace(derivation, times=count) for derivation, count in premises.values())
+        one_step = self.loss if self.steps == 1 else self.arrangement.scale.loss(self._numbers_of_one_step)
+        assumes = (self.granularity.trust,) if isinstance(self.granularity, OwnGranularity) else ()
+        top = Derivation(
+            f"the worst touch pattern of {self.granularity!r}",
+            theorem_of(theorem),
+            f"{sum(count for _, count in premises.values())} leaves touched",
+            repr(one_step),
+            assumes=assumes,
+            premises=counted,
+            given_value=tuple(derivation.bound_value for derivation in counted),
+            bound_value=one_step,
+        )
+        return top if self.steps == 1 else group_derivation(top, self.steps)
+
+    @property
+    def _numbers_of_one_step(self) -> Sequence[Extended]:
+        assert isinstance(self.granularity, Group)
+        return self.arrangement.numbers(self.granularity.base.edits)
+
+    def _leaf_derivation(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> tuple[Derivation, bool]:
+        cut = gathered.cut
+        if leaf.inner is not None:
+            return leaf.inner._derivation(), False
+        whole = (self.pattern.edit,)
+        chosen = self.arrangement.choose(leaf, change, whole, outside=cut.has_outside(part))
+        found = chosen.claim.law.derivation(chosen.steps)
+        subject = f"{cut.label(part)}, {count_steps(chosen.steps)} apart: {found.subject}"
+        return replace(found, subject=subject), chosen.claim.mode == "common"
+
+    def check_c1(self) -> Check:
+        """Condition C1: neighbors differ in at most one part."""
+        return check_c1(self.granularity, [gathered.cut for gathered in self.arrangement.cuts])
+
+    def check_c2(self) -> Check:
+        """Condition C2: each part of two neighbors is at most one step apart, in this granularity on its own data."""
+        return check_c2(self.granularity, [gathered.cut for gathered in self.arrangement.cuts])
+
+    def to_measure(self, measure: Measure) -> Composed:
+        """The same with the leaves' losses in another measure."""
+        if measure == self.measure:
+            return self
+        return compose(self.granularity, [leaf.to(measure) for leaf in self.leaves], measure=measure)
+
+    def at_steps(self, steps: int) -> Loss:
+        """The loss on data that are so many steps of the granularity apart."""
+        if steps <= 1 or not self.loss.is_finite:
+            return self.loss if steps else self.measure.zero
+        if any(gathered.cut.per_step for gathered in self.arrangement.cuts):
+            return group_loss(self.loss, steps)
+        # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
+        pinned = [leaf.pinned(self.granularity) for leaf in self.leaves]
+        return compose(Group(self.granularity, steps), pinned, measure=self.measure).loss
+
+    def __repr__(self) -> str:
+        return f"<composed: {self.guarantee!r}>"
+
+
+def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | None = None) -> Composed:
+    """What leaves cost together for the neighbors of a granularity: the largest sum over touch patterns.
+
+    Leaves of one cut are touched as the cut says; leaves of different cuts, and of maps that were made one by one, are
+    taken to be touched independently. Losses of several measures are converted into the first that all have a theorem
+    for, or into `measure`.
+
+    >>> from viameter import neighborhood as nb
+    >>> import viameter as vm
+    >>> parts = nb.partition(3, by="value")
+    >>> leaves = [nb.leaf(p, vm.pure(e), mode="common") for p, e in zip(parts, ("0.2", "0.5", "0.3"))]
+    >>> nb.compose(nb.bounded(), leaves).loss, nb.compose(nb.unbounded(), leaves).loss
+    (pure(4/5), pure(1/2))
+    """
+    if not isinstance(target, Granularity):
+        raise ParameterError(f"target={plain(target)} is not a granularity: expected e.g. bounded()")
+    given = tuple(leaves)
+    for place, leaf in enumerate(given):
+        if not isinstance(leaf, Leaf):
+            raise ParameterError(f"leaves[{place}]={plain(leaf)} is not a leaf: expected leaf(map, loss)")
+    if isinstance(target, Personalised):
+        return _personalised(target, given, measure)
+    if any(leaf.by_class for leaf in given):
+        raise ParameterError("a leaf has a loss for each class of people: compose for personalised([...]) of those")
+    if measure is None:
+        measure = _measure_of(given)
+    given = tuple(leaf.to(measure) for leaf in given)
+    scale = scale_of(measure, [loss for leaf in given for loss in _losses(leaf)])
+    arrangement = arrange(target, scale, given)
+    try:
+        return _composed(target, given, arrangement, target.edits)
+    except NoTheorem:
+        if not isinstance(target, Group):
+            raise
+    # What a step costs, so many times over: sound for every mechanism, if not the least bound.
+    one = compose(target.base, [leaf.pinned(target) for leaf in given], measure=measure)
+    return Composed(target, given, one.arrangement, group_loss(one.loss, target.most), one.pattern, steps=target.most)
+
+
+def _composed(
+    target: Granularity, leaves: tuple[Leaf, ...], arrangement: Arrangement, edits: tuple[Change, ...]
+) -> Composed:
+    patterns = [arrangement.worst(edits, number) for number in range(arrangement.scale.size)]
+    if not patterns:  # Renyi losses that are known at no order
+        raise ParameterError("the leaves' losses are known at no order: expected e.g. renyi({2: '0.1'})")
+    loss = arrangement.scale.loss([pattern.value for pattern in patterns])
+    return Composed(target, leaves, arrangement, loss, patterns[0])
+
+
+def _personalised(target: Personalised, leaves: tuple[Leaf, ...], measure: Measure | None) -> Composed:
+    answers = {
+        name: compose(target.base, [leaf.for_class(name) for leaf in leaves], measure=measure)
+        for name in target.classes
+    }
+    worst = answers[target.classes[0]]
+    for answer in answers.values():
+        if not answer.loss <= worst.loss:
+            worst = answer
+    if not all(answer.loss <= worst.loss for answer in answers.values()):
+        raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
+    by_class = tuple((name, answer.loss) for name, answer in answers.items())
+    return Composed(target, worst.leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class)
+
+
+def _measure_of(leaves: tuple[Leaf, ...]) -> Measure:
+    if not leaves:
+        raise ParameterError("leaves=[] does not say what losses are counted in: give measure=...")
+    return common_measure([loss for leaf in leaves for loss in _losses(leaf)])
+
+
+def _losses(leaf: Leaf) -> list[Loss]:
+    return [loss for inner in leaf.inner.leaves for loss in _losses(inner)] if leaf.inner is not None else leaf.losses
+
+
+def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> Witness:
+    parts: dict[str, Seen] = {}
+    for gathered, touched in zip(arrangement.cuts, pattern.touched, strict=True):
+        for part, change in touched.changes.items():
+            outside = gathered.cut.has_outside(part)
+            steps = (
+                arrangement.choose(leaf, change, (pattern.edit,), outside=outside).steps
+                for leaf in gathered.leaves_of(part)
+                if leaf.inner is None
+            )
+            parts[gathered.cut.label(part)] = seen(touched, part, max(steps, default=0))
+    shown = next((one for one in pattern.touched if one.before is not None), None)
+    return (
+        Witness(None, None, parts, attained) if shown is None else Witness(shown.before, shown.after, parts, attained)
+    )

@@ -1,0 +1,155 @@
+"""Cuts by time: spans of a stream's times, windows that slide, one part for each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from viameter.arith import INFINITY, Extended
+from viameter.errors import ParameterError
+from viameter.neighborhood.changes import Anything, Change, Events, Person
+from viameter.neighborhood.cuts.base import Gains, Touched, read_size, total
+from viameter.neighborhood.cuts.records import RecordCut
+from viameter.neighborhood.solvers import worst_overlap, worst_pair, worst_window
+
+MOST_LISTED = 10**6
+"""How many memberships of times in spans are listed for pairs of times."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(RecordCut):
+    """Each part keeps the records of a span of times, both ends included."""
+
+    spans: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @property
+    def width(self) -> int:
+        """The most spans that have a time in common."""
+        return int(worst_window(self.spans, [Fraction(1)] * len(self.spans), width=1).value)
+
+    def label(self, part: int) -> str:
+        """Its times."""
+        start, end = self.spans[part]
+        return f"time {start}" if start == end else f"times {start} to {end}"
+
+    def holds(self, part: int, record: Any) -> bool:
+        """Records are times in examples."""
+        start, end = self.spans[part]
+        return bool(start <= record.time <= end)
+
+    def worst(self, edit: Change, gains: Gains) -> Touched:
+        """A window of times touches the spans that it meets; a person, all."""
+        match edit:
+            case Events(count=1):
+                return self._come(edit, gains)  # an event that turns into another stays at its time
+            case Events(count=count, span=span) if span != INFINITY:
+                return self._window(int(min(count, span)), gains)
+            case Person(moments=moments):
+                changes: dict[int, Change] = {
+                    part: Person(edit.rows, min(moments, end - start + 1), edit.alters)
+                    for part, (start, end) in enumerate(self.spans)
+                }
+                value = total([gains.of(part, change) for part, change in changes.items()])
+                return Touched(value, changes, exact=edit.rows == INFINITY)
+            case Anything():
+                return self._everywhere(edit, gains, exact=True)
+        return super().worst(edit, gains)
+
+    def _window(self, width: int, gains: Gains) -> Touched:
+        tables = []
+        for part, (start, end) in enumerate(self.spans):
+            most = min(width, end - start + 1)
+            tables.append([Fraction(0), *(gains.of(part, Events(count, count)) for count in range(1, most + 1))])
+        if all(row[-1] == row[1] for row in tables):
+            found = worst_window(self.spans, [row[1] for row in tables], width=width)
+        else:
+            found = worst_overlap(self.spans, tables, width=width)
+        first, changes = found.chosen, dict[int, Change]()
+        for part, (start, end) in enumerate(self.spans):
+            common = min(end, first + width - 1) - max(start, first) + 1
+            if common > 0:
+                changes[part] = Events(common, common)
+        before = tuple(Moment(time) for time in range(first, first + width))
+        return Touched(found.value, changes, found.exact, before, (), self._image)
+
+    def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
+        found = worst_window(self.spans, costs, width=1)
+        return found.value, Moment(found.chosen), found.exact
+
+    def _two(
+        self, cross: Sequence[Extended], both: Sequence[Extended], edit: Change
+    ) -> tuple[Extended, tuple[Any, Any], bool]:
+        times = sorted({start for start, _ in self.spans} | {end + 1 for _, end in self.spans})
+        if len(times) * self.width > MOST_LISTED:
+            # Two times apart cost no more than twice the worst one, if spans that hold both are counted by halves.
+            halves = [max(one, two / 2) for one, two in zip(cross, both, strict=True)]
+            found = worst_window(self.spans, halves, width=1)
+            return found.value * 2, (Moment(found.chosen), Moment(found.chosen)), False
+        starts: dict[int, list[int]] = {}
+        ends: dict[int, list[int]] = {}
+        for part, (start, end) in enumerate(self.spans):
+            starts.setdefault(start, []).append(part)
+            ends.setdefault(end + 1, []).append(part)
+        open_now: set[int] = set()
+        kinds: list[frozenset[int]] = []
+        for time in times:
+            open_now.difference_update(ends.get(time, ()))
+            open_now.update(starts.get(time, ()))
+            kinds.append(frozenset(open_now))
+        result = worst_pair(kinds, cross=cross, both=both, plural=[True] * len(kinds))
+        old, new = result.chosen
+        return result.value, (Moment(times[old]), Moment(times[new])), result.exact
+
+    def __repr__(self) -> str:
+        return f"intervals(<{len(self.spans)} spans>)"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An event that was made up to show a touch pattern, by its time."""
+
+    time: int
+
+    def __repr__(self) -> str:
+        return f"<an event at time {self.time}>"
+
+
+def intervals(spans: Iterable[tuple[int, int]]) -> Intervals:
+    """Parts that keep spans of time, given by their first and last time; they may overlap.
+
+    >>> from viameter import neighborhood as nb
+    >>> import viameter as vm
+    >>> weeks = nb.intervals([(0, 6), (7, 13), (3, 9)])
+    >>> nb.compose(nb.event(), [nb.leaf(week, vm.pure("0.1")) for week in weeks]).loss
+    pure(1/5)
+    """
+    read = []
+    for number, span in enumerate(spans):
+        ends = tuple(span)
+        if len(ends) != 2 or any(type(end) is not int for end in ends) or ends[0] > ends[1]:
+            raise ParameterError(
+                f"spans[{number}] is no span of times: expected (first, last), integers, first <= last"
+            )
+        read.append((ends[0], ends[1]))
+    if not read:
+        raise ParameterError("spans=[] has no parts: expected e.g. [(0, 6), (7, 13)]")
+    return Intervals(tuple(read))
+
+
+def windows(*, length: int, horizon: int, step: int = 1) -> Intervals:
+    """Windows of so many times that slide over a stream, from time 0 to the horizon.
+
+    >>> from viameter import neighborhood as nb
+    >>> [nb.windows(length=7, horizon=28, step=7).label(part) for part in range(2)]
+    ['times 0 to 6', 'times 7 to 13']
+    """
+    for name, value in (("length", length), ("horizon", horizon), ("step", step)):
+        read_size(value, name)
+    if length > horizon:
+        raise ParameterError(f"length={length} is more than the horizon={horizon}: no window fits")
+    return Intervals(tuple((start, start + length - 1) for start in range(0, horizon - length + 1, step)))

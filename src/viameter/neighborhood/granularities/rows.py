@@ -1,0 +1,145 @@
+"""Granularities of tables whose rows keep their places: a row, a cell, a blank, one person's only record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viameter.arith import INFINITY
+from viameter.errors import ParameterError, plain
+from viameter.neighborhood.changes import Blanks, Change, Records, Rows, Steps
+from viameter.neighborhood.granularities.base import Granularity, steps_of_each
+
+
+def read_count(value: object, name: str, *, least: int = 1) -> int:
+    """A natural number that a person gave."""
+    if type(value) is not int or value < least:
+        raise ParameterError(f"{name}={plain(value)} is not a number of things: expected an integer >= {least}")
+    return value
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundedOrdered(Granularity):
+    """One row changes in its place; how many rows there are, and their order, is public."""
+
+    slug = "bounded-ordered"
+    columns: int | None = None
+    """How many columns there are, if that is to be used."""
+
+    def __post_init__(self) -> None:
+        if self.columns is not None:
+            read_count(self.columns, "columns")
+
+    @property
+    def protects(self) -> str:
+        """One row in its place."""
+        return "they have the same rows but for one, which stands in the same place of both"
+
+    @property
+    def edits(self) -> tuple[Change, ...]:
+        """A row with all of its cells."""
+        return (Rows(1, INFINITY if self.columns is None else self.columns),)
+
+    def _steps(self, change: Change) -> Steps:
+        match change:
+            case Rows(rows=rows, cells=cells):
+                return min(rows, cells)
+            case Blanks(rows=rows):
+                return rows
+            case Records() if change.both == 0:
+                return 0
+        return INFINITY
+
+    def quotient(self, change: Change) -> Steps:
+        """One record that comes into a part, or goes, does so by one row that changes in its place."""
+        if isinstance(change, Records) and change.both == 1:
+            return 1
+        return self.distance(change)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ZeroOut(Granularity):
+    """One row turns blank, or ceases to be, in its place."""
+
+    slug = "zero-out"
+    protects = "one is the other with one row made blank in its place"
+    edits = (Blanks(1),)
+
+    def _steps(self, change: Change) -> Steps:
+        match change:
+            case Blanks(rows=rows):
+                return rows
+            case Rows(rows=rows, cells=cells):
+                return steps_of_each(2, min(rows, cells))
+            case Records() if change.both == 0:
+                return 0
+        return INFINITY
+
+    def quotient(self, change: Change) -> Steps:
+        """A record comes into a part from a blank outside of it, and goes into one."""
+        if isinstance(change, Records) and change.both == 1:
+            return 1
+        return self.distance(change)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Attribute(Granularity):
+    """One cell of one row changes: the value of one attribute."""
+
+    slug = "attribute"
+    columns: int | None = None
+    """How many attributes a row has, if that is known."""
+
+    def __post_init__(self) -> None:
+        if self.columns is not None:
+            read_count(self.columns, "columns")
+
+    @property
+    def protects(self) -> str:
+        """One cell."""
+        return "they differ in one cell: one attribute of one row"
+
+    @property
+    def edits(self) -> tuple[Change, ...]:
+        """A cell of a row."""
+        return (Rows(1, 1),)
+
+    def _steps(self, change: Change) -> Steps:
+        columns = INFINITY if self.columns is None else self.columns
+        match change:
+            case Rows(rows=rows, cells=cells):
+                return min(cells, steps_of_each(rows, columns))
+            case Blanks(rows=rows):
+                return steps_of_each(rows, columns)
+            case Records(balanced=True) | Records(added=0, removed=0):
+                return steps_of_each(min(change.added, change.removed), columns)
+        return INFINITY
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Local(Granularity):
+    """The data are one record, and any other is a neighbor: each person randomizes their own."""
+
+    slug = "local"
+    columns: int | None = None
+
+    @property
+    def protects(self) -> str:
+        """The only record."""
+        return "each is the one record of a person, whatever it is"
+
+    @property
+    def edits(self) -> tuple[Change, ...]:
+        """The record, with all of its cells."""
+        return (Rows(1, INFINITY if self.columns is None else self.columns),)
+
+    def _steps(self, change: Change) -> Steps:
+        match change:
+            case Rows(rows=rows) | Blanks(rows=rows):
+                return min(1, rows)
+            case Records() if change.both == 0:
+                return 0
+        return INFINITY
+
+    def quotient(self, change: Change) -> Steps:
+        """Whatever changes in a part, it is the one record that does."""
+        return min(1, change.both) if isinstance(change, Records) else self.distance(change)

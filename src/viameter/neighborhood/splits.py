@@ -1,0 +1,95 @@
+"""Cuts of real data: the rows of a table or vector divided by a column's values, each part a filter that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from viameter.arith import Number
+from viameter.core import Space, Transformation
+from viameter.errors import ParameterError, plain
+from viameter.neighborhood.cuts.records import Partition
+from viameter.transforms import between, filter, is_in
+from viameter.transforms.predicates import Predicate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Split(Partition):
+    """Parts of a real table or vector: the rows whose value is in the part's own set."""
+
+    space: Space | None = None
+    filters: tuple[Transformation, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    def transformation(self, part: int) -> Transformation:
+        """The filter that keeps the part's rows."""
+        return self.filters[part]
+
+    def label(self, part: int) -> str:
+        """The condition on its rows."""
+        return self.labels[part]
+
+    def __repr__(self) -> str:
+        return f"split(<{self.size} parts by {self.by}>)"
+
+
+def split(space: Space, parts: Iterable[Iterable[Any]], *, column: str | None = None, rest: bool = False) -> Split:
+    """Divide rows by a column: for each part the values that it holds; with `rest`, one part more for all others.
+
+    >>> from viameter import neighborhood as nb
+    >>> import viameter as vm
+    >>> visits = vm.Space(vm.tables({"ward": str, "wait": int}), vm.SymmetricDistance())
+    >>> wards = nb.split(visits, [["A", "B"], ["C"]], column="ward")
+    >>> wards[0].transformation({"ward": ["A", "C"], "wait": [10, 20]})["wait"]
+    array([10])
+    """
+    listed: list[list[Any]] = []
+    for place, values in enumerate(parts):
+        if isinstance(values, str):
+            raise ParameterError(f"parts[{place}]={values!r} is one value: expected a list of them, as [[{values!r}]]")
+        listed.append(list(values))
+    seen: set[Any] = set()
+    for place, values in enumerate(listed):
+        if not values:
+            raise ParameterError(f"parts[{place}] holds no value")
+        if seen & set(values):
+            raise ParameterError(
+                f"parts[{place}] has a value that is in another part: these are no parts of a partition"
+            )
+        seen |= set(values)
+    if not listed:
+        raise ParameterError("parts=[] divides nothing: expected e.g. [['A', 'B'], ['C']]")
+    predicates: list[Predicate] = [is_in(values) for values in listed]
+    if rest:
+        predicates.append(~is_in([value for values in listed for value in values]))
+    return _split(space, predicates, column, covers=rest)
+
+
+def bins(space: Space, edges: Sequence[Number], *, column: str | None = None) -> Split:
+    """Divide rows by a number: from each edge up to, and without, the next. What is outside of them is in no part.
+
+    >>> from viameter import neighborhood as nb
+    >>> import viameter as vm
+    >>> ages = vm.Space(vm.vectors(int), vm.SymmetricDistance())
+    >>> nb.bins(ages, [0, 18, 65])[1].transformation([3, 18, 64, 65])
+    array([18, 64])
+    """
+    if isinstance(edges, str) or len(edges) < 2:
+        raise ParameterError(f"edges={plain(edges)}: expected two numbers or more, rising")
+    predicates = []
+    for lower, upper in pairwise(edges):
+        predicate = between(lower, None) & ~between(upper, None)
+        between(lower, upper)  # refuses edges that do not rise
+        predicates.append(predicate)
+    return _split(space, predicates, column, covers=False)
+
+
+def _split(space: Space, predicates: Sequence[Predicate], column: str | None, *, covers: bool) -> Split:
+    if not isinstance(space, Space):
+        raise ParameterError(f"space={plain(space)} is not a Space: expected a domain with a metric")
+    filters = tuple(filter(space, predicate, column=column) for predicate in predicates)
+    name = "value" if column is None else column
+    labels = tuple(f"{name} {predicate!r}" for predicate in predicates)
+    return Split(len(filters), name, covers=covers, space=space, filters=filters, labels=labels)
