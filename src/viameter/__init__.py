@@ -2,7 +2,7 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `cli`.
 """
 
 import typing as _typing
@@ -116,6 +116,7 @@ from viameter.transforms import (
 )
 
 if _typing.TYPE_CHECKING:
+    from viameter import neighborhood
     from viameter.composition import accounting
     from viameter.composition.accounting import Accountant
 
@@ -200,6 +201,7 @@ __all__ = [
     "measured_by",
     "measurement",
     "metric",
+    "neighborhood",
     "noisy_max",
     "plot_profiles",
     "plot_spending",
@@ -228,7 +230,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Import accounting when it is used: it takes as long to load as half of the rest."""
+    """Import the larger parts when they are used: each takes as long to load as half of the rest."""
+    if name == "neighborhood":
+        import importlib
+
+        return importlib.import_module("viameter.neighborhood")
     if name in ("accounting", "Accountant"):
         from viameter.composition import accounting
 

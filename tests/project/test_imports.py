@@ -26,19 +26,22 @@ def test_importing_viameter_imports_only_its_own_dependencies() -> None:
 def test_everything_exported_exists_and_nothing_public_is_forgotten() -> None:
     assert all(hasattr(vm, name) for name in vm.__all__)
     rooms = {"arith", "cli", "composition", "core", "errors", "measures", "mechanisms", "spaces", "theorem"}
-    rooms |= {"transforms", "viz"}
+    rooms |= {"neighborhood", "transforms", "viz"}
     public = {name for name in vars(vm) if not name.startswith("_")} - rooms
-    when_used = {"Accountant", "accounting"}
+    when_used = {"Accountant", "accounting", "neighborhood"}
     assert public == set(vm.__all__) - {"__version__"} - when_used
     assert set(vm.__all__) <= set(dir(vm))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = vm.nonsense
 
 
-def test_accounting_is_imported_when_it_is_used() -> None:
+def test_accounting_and_neighborhoods_are_imported_when_they_are_used() -> None:
     program = """
 import sys, viameter as vm
 assert not any(name.startswith("viameter.composition.accounting") for name in sys.modules)
+assert not any(name.startswith("viameter.neighborhood") for name in sys.modules)
 assert vm.Accountant is vm.accounting.Accountant
+assert vm.neighborhood.bounded().slug == "bounded"
+assert "scipy" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

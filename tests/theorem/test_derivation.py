@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-import viameter.composition.accounting  # noqa: F401  # registers every theorem
+import viameter.composition.accounting
+import viameter.neighborhood  # noqa: F401  # with the line above, registers every theorem
 from viameter.theorem import Derivation, Explanation, find_theorem
 
 CHAIN, MAP = find_theorem("chain"), find_theorem("trusted-map")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import viameter.composition.accounting  # noqa: F401  # registers every theorem
+import viameter.composition.accounting
+import viameter.neighborhood  # noqa: F401  # with the line above, registers every theorem
 from viameter.theorem import all_theorems
 
 TESTS = Path(__file__).parents[1]

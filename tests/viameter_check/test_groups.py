@@ -229,6 +229,8 @@ def test_choices_that_would_take_forever_are_refused_at_once() -> None:
     document = grouped(vm.renyi({2: "1/10", 4: "1/5"}), 10**30)
     huge = changed(document, (CHOSEN, [[["2", str(10**30)]]]))
     assert refused_at(huge) == "derivation.parameters.chosen[0]"
+    deep = changed(grouped(vm.renyi({10**40: 1}), 10**30), (CHOSEN, [[[str(10**40), str(10**30)]]]))
+    assert refused_at(deep) == "derivation.parameters.chosen[0]"
     document = grouped(vm.renyi({2: "1/10", 4: "1/5"}), 10**9)
     assert refused_at(changed(document, (CHOSEN, [[["2", str(10**9)]]]))) == "derivation.parameters.chosen[0]"
     near = grouped(vm.renyi({"1.0001": "1/10"}), 1000)

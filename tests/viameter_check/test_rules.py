@@ -7,6 +7,7 @@ from tests.viameter_check.zoo import computations
 
 import viameter as vm
 import viameter.composition.accounting  # registers its theorems
+import viameter.neighborhood
 from viameter.core import Computation, Constructor
 from viameter.errors import NoTheorem
 from viameter.theorem import all_theorems
@@ -16,6 +17,7 @@ ALL = computations()
 DISTANCES: tuple[Any, ...] = (0, 1, 2, 3, 50, "7/3", "inf")
 
 WITHOUT_DERIVATION = "an accountant gives its number without a derivation, so that it stands in no certificate"
+WITHOUT_SEARCH = "rests on a search for the worst touch pattern, which no certificate repeats"
 UNKNOWN = {
     "pure-to-profile": "gives a function, which no certificate can hold",
     "approx-to-profile": "gives a function, which no certificate can hold",
@@ -43,6 +45,12 @@ UNKNOWN = {
     "connect-the-dots": WITHOUT_DERIVATION,
     "normal-loss-by-cells": WITHOUT_DERIVATION,
     "bounded-range-optimum": WITHOUT_DERIVATION,
+    "general-composition": WITHOUT_SEARCH,
+    "common-domain-composition": WITHOUT_SEARCH,
+    "composition-over-parts": WITHOUT_SEARCH,
+    "parallel-composition": "is a corollary that numbers are compared with, and stands in no derivation",
+    "bounded-disjoint-composition": "is a corollary that numbers are compared with, and stands in no derivation",
+    "granularity-translation": "is of a bare loss, and certificates speak of data",
     "dominating-bounded-range": WITHOUT_DERIVATION,
 }
 """Theorems of the library that the checker does not know, and why."""

@@ -1,7 +1,7 @@
 """The command `viameter`.
 
 - `check`: whether a certificate holds.
-- `compose`: what losses come to together.
+- `compose`: what losses come to together; of a TOML file, for whom, and whether a claim about it holds.
 - `demo`: a short tour on bundled data.
 - `theorems`: what the numbers rest on.
 """

@@ -66,13 +66,32 @@ def check(file: str, as_json: bool) -> None:
     help="How the mechanisms are chosen.",
 )
 @click.option("--delta", help="Show the total as an epsilon at this delta.")
+@click.option("--claim", help="A claim to judge, as 'pure 0.5', for a TOML file; it replaces the file's own.")
 @click.option("--json", "as_json", is_flag=True, help="Print the total as JSON.")
-def compose(file: str, into: str | None, adaptivity: str, delta: str | None, as_json: bool) -> None:
-    """Compose the losses in FILE: a JSON list, as in [{"measure": "pure", "epsilon": "1/10", "times": 10}]."""
-    from viameter.cli.compose import compose_file
+def compose(file: str, into: str | None, adaptivity: str, delta: str | None, claim: str | None, as_json: bool) -> None:
+    """Compose the losses in FILE: a JSON list, as in [{"measure": "pure", "epsilon": "1/10", "times": 10}].
+
+    A FILE that ends in .toml declares who is protected, how the data are cut into parts, and what mechanisms on the
+    parts cost. A claim is judged: exit code 0 if it is RIGHT or LOOSE, 1 if it is WRONG, 4 if it is UNPROVED.
+    """
     from viameter.errors import ViameterError
 
+    declares = file.lower().endswith(".toml")
+    if declares and adaptivity != "non-adaptive":
+        raise click.UsageError("--adaptivity is for a JSON list of losses; a TOML file declares what is fixed")
+    if not declares and claim is not None:
+        raise click.UsageError("--claim is for a TOML file that declares who is protected, and leaves")
     try:
-        click.echo(compose_file(file, into=into, adaptivity=adaptivity, delta=delta, as_json=as_json))
+        if declares:
+            from viameter.cli.neighborhoods import compose_declared
+
+            code, report = compose_declared(file, into=into, delta=delta, claim=claim, as_json=as_json)
+        else:
+            from viameter.cli.compose import compose_file
+
+            code = 0
+            report = compose_file(file, into=into, adaptivity=adaptivity, delta=delta, as_json=as_json)
     except ViameterError as problem:
         raise click.UsageError(str(problem)) from None
+    click.echo(report)
+    raise SystemExit(code)

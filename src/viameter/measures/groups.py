@@ -313,12 +313,18 @@ def _multiplied(amount: Extended, steps: int | float, power: int = 1) -> Extende
 
 
 def _start(node: Derivation) -> Derivation | None:
-    """The node below at which a distance went in, if there is one."""
+    """The node below at which a distance went in, if there is one and it is of the data that the node speaks of."""
     while isinstance(node.given_value, Loss | list | tuple):
-        if not node.premises:
+        if not node.premises or (not isinstance(node.given_value, Loss) and not _is_of_the_same_data(node)):
             return None
         node = node.premises[0]
-    return None if node.given_value is None else node
+    return node if node.space is not None else None
+
+
+def _is_of_the_same_data(node: Derivation) -> bool:
+    """Whether the node is a rule of its measure; other compositions may be of parts of the data, each at its own."""
+    rules = node.bound_value.measure.rules if isinstance(node.bound_value, Loss) else ()
+    return any(rule.theorem is node.theorem.function for rule in rules)
 
 
 _UNORDERED = ("SymmetricDistance", "ChangeOneDistance", "SymmetricIdDistance", "ChangeOneIdDistance")

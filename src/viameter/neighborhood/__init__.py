@@ -6,9 +6,13 @@ map with the loss of a mechanism on what it keeps. `compose` finds the touch pat
 - `changes`, `granularities`: what a step is. `cuts`: what of a step reaches which part. `solvers`: the worst of it.
 - `leaves`, `laws`, `scales`: what leaves cost. `arrangement`, `composed`, `conditions`, `witness`: composition.
 - `guarantee`: from one granularity to another. `theorems`: the statements. `finite`: exact enumeration.
+- `allocate`: the other way about, from a budget to the losses of leaves.
 """
 
-from viameter.neighborhood.composed import Composed, compose
+from viameter.neighborhood.allocate import Allocation, allocate
+from viameter.neighborhood.brute import BruteForce, brute_force
+from viameter.neighborhood.composed import Composed
+from viameter.neighborhood.composing import compose
 from viameter.neighborhood.conditions import Check
 from viameter.neighborhood.cuts import (
     Cut,
@@ -31,6 +35,8 @@ from viameter.neighborhood.cuts import (
     whole,
     windows,
 )
+from viameter.neighborhood.finite import PrivacySpace
+from viameter.neighborhood.functions import FiniteComposed, function
 from viameter.neighborhood.granularities import (
     Granularity,
     add_remove_or_replace,
@@ -60,27 +66,34 @@ from viameter.neighborhood.granularities import (
 from viameter.neighborhood.guarantee import Guarantee, stability, translate
 from viameter.neighborhood.leaves import Leaf, leaf, leaves
 from viameter.neighborhood.meter import PartMeter, odometer
+from viameter.neighborhood.plots import plot_touches
 from viameter.neighborhood.released import measurement
 from viameter.neighborhood.splits import bins, split
 from viameter.neighborhood.tally import PatternTally
 from viameter.neighborhood.witness import Witness
 
 __all__ = [
+    "Allocation",
+    "BruteForce",
     "Check",
     "Composed",
     "Cut",
+    "FiniteComposed",
     "Granularity",
     "Guarantee",
     "Leaf",
     "Part",
     "PartMeter",
     "PatternTally",
+    "PrivacySpace",
     "Witness",
     "add_remove_or_replace",
+    "allocate",
     "attribute",
     "bins",
     "bounded",
     "bounded_ordered",
+    "brute_force",
     "by_source",
     "compose",
     "constrained",
@@ -90,6 +103,7 @@ __all__ = [
     "event",
     "foreign_keys",
     "free_lunch",
+    "function",
     "geo",
     "granularity",
     "group",
@@ -111,6 +125,7 @@ __all__ = [
     "partition",
     "patterns",
     "personalised",
+    "plot_touches",
     "policy",
     "predicates",
     "projections",

@@ -166,15 +166,16 @@ class Composed:
             return self
         return compose(self.granularity, [leaf.to(measure) for leaf in self.leaves], measure=measure)
 
-    def at_steps(self, steps: int) -> Loss:
-        """The loss on data that are so many steps of the granularity apart."""
-        if steps <= 1 or not self.loss.is_finite:
-            return self.loss if steps else self.measure.zero
-        if any(gathered.cut.per_step for gathered in self.arrangement.cuts):
-            return group_loss(self.loss, steps)
+    def at_steps(self, steps: int) -> Composed:
+        """The same leaves, on data that are so many steps of the granularity apart."""
+        if steps == 1:
+            return self
         # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
         pinned = [leaf.pinned(self.granularity) for leaf in self.leaves]
-        return compose(Group(self.granularity, steps), pinned, measure=self.measure).loss
+        several = Group(self.granularity, steps)
+        if any(gathered.cut.per_step for gathered in self.arrangement.cuts):
+            return _step_by_step(several, tuple(pinned), self)
+        return compose(several, pinned, measure=self.measure)
 
     def __repr__(self) -> str:
         return f"<composed: {self.guarantee!r}>"
@@ -214,9 +215,13 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     except NoTheorem:
         if not isinstance(target, Group):
             raise
-    # What a step costs, so many times over: sound for every mechanism, if not the least bound.
-    one = compose(target.base, [leaf.pinned(target) for leaf in given], measure=measure)
-    return Composed(target, given, one.arrangement, group_loss(one.loss, target.most), one.pattern, steps=target.most)
+    return _step_by_step(target, given, compose(target.base, [leaf.pinned(target) for leaf in given], measure=measure))
+
+
+def _step_by_step(target: Group, leaves: tuple[Leaf, ...], one: Composed) -> Composed:
+    """What a step costs, so many times over: sound for every mechanism, if not the least bound."""
+    loss = group_loss(one.loss, target.most)
+    return Composed(target, leaves, one.arrangement, loss, one.pattern, steps=target.most)
 
 
 def _composed(

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from viameter.arith import INFINITY
 from viameter.core import Loss, Measure, Measurement, Recipe
-from viameter.errors import MetricMismatch, ParameterError, plain
+from viameter.errors import MetricMismatch, NoTheorem, ParameterError, plain
 from viameter.neighborhood.changes import Change, Steps
 from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import (
+    Attribute,
     Bounded,
     BoundedOrdered,
     Geo,
     Granularity,
     InsertDelete,
+    Local,
     Unbounded,
     User,
 )
@@ -58,6 +60,13 @@ class Claim:
         granularity = target if self.granularity is None else self.granularity
         if self.mode == "separate":
             return granularity.distance(change)
+        if isinstance(target, Local) and not isinstance(
+            granularity, Local | Bounded | BoundedOrdered | Attribute | Geo
+        ):
+            raise NoTheorem(
+                f"the whole data are one record, between which {granularity!r} knows no steps: state what a leaf on the "
+                "common domain loses for local(), bounded() or attribute()"
+            )
         # Private on the whole data: two datasets whose images are these may be chosen, and those at hand are two.
         at_hand = max((granularity.distance(edit) for edit in whole), default=INFINITY)
         chosen = granularity.quotient(change) if outside else granularity.distance(change)

@@ -11,7 +11,8 @@ from viameter.composition.batch import Composition
 from viameter.composition.batch import compose as compose_batch
 from viameter.core import Loss, Measurement, Space, Transformation, by
 from viameter.core.computation import require_same_space
-from viameter.errors import NoTheorem, ParameterError
+from viameter.core.certificate import Certificate
+from viameter.errors import FormatError, NoTheorem, ParameterError
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.laws import OfMeasurement
@@ -47,7 +48,8 @@ def composition_over_parts(d_in: Extended, *, composed: Composed) -> Loss:
     """
     if d_in == INFINITY:
         return composed.measure.infinite
-    return composed.at_steps(math.ceil(d_in))
+    steps = math.ceil(d_in)
+    return composed.measure.zero if steps == 0 else composed.at_steps(steps).loss
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -56,9 +58,17 @@ class Released(Composition):
 
     composed: Composed
 
+    def certificate(self, d_in: Any) -> Certificate:
+        """There is none: the checker would have to search for the worst touch pattern again."""
+        raise FormatError(
+            "a composition over parts has no certificate, since no checker repeats the search for the worst touch "
+            "pattern: explain(d_in) shows it, and the certificates of its leaves hold each on its own"
+        )
+
     def _derive_step(self, d_in: Any) -> tuple[Loss, Derivation]:
         loss = composition_over_parts(d_in, composed=self.composed)
-        below = self.composed.explain().derivation
+        steps = 1 if d_in in (0, INFINITY) else math.ceil(d_in)
+        below = self.composed.at_steps(steps).explain().derivation
         trusts = tuple(dict.fromkeys(leaf.part.trust for leaf in self.composed.leaves if leaf.part.trust))
         return loss, Derivation(
             self.made_by or "measurements of parts",

@@ -165,8 +165,8 @@ def test_the_class_of_a_separate_leaf_may_be_larger_than_the_images() -> None:
     space = PrivacySpace(singles("ab"), relation=bounded)
     leaf = FiniteLeaf(lambda data: data, pure(1), relation=unbounded)
     assert exact_worst(space, [leaf]).loss == pure("inf")
-    larger = FiniteLeaf(lambda data: data, pure(1), relation=unbounded, images=multisets("ab", 1))
-    assert exact_worst(space, [larger]).loss == pure(2)
+    larger = FiniteLeaf(lambda data: data, pure(1), relation=unbounded, images=iter(multisets("ab", 1)))
+    assert exact_worst(space, [larger]).loss == pure(2) == exact_worst(space, [larger]).loss
     with pytest.raises(ParameterError, match=r"lacks \('b',\)"):
         exact_worst(space, [FiniteLeaf(lambda data: data, pure(1), images=[("a",)])])
 

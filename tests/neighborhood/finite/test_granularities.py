@@ -113,6 +113,25 @@ def test_under_a_degree_cap_the_edit_alone_is_not_the_worst() -> None:
     assert alone.answer("common").loss == pure(".5")
 
 
+def test_under_a_degree_cap_a_node_touches_its_own_part_and_those_of_its_neighbors() -> None:
+    space = PrivacySpace(graphs(4, degree=2), relation=node)
+    parts = [incident((v,)) for v in range(4)]
+    each = Case(space, parts, (0, 0, "", ""), (".1", ".2", ".3", ".4"))
+    assert each.answer("common").loss == pure(".9")
+
+
+@pytest.mark.parametrize(("relation", "size"), [(unbounded, 1), (bounded, 1), (group(unbounded, 2), 2)])
+def test_databases_made_of_the_edit_alone_have_the_worst_pair(relation: Any, size: int) -> None:
+    maps = by_value("ab", "bc", "cda", "d")
+    epsilons = (".2", ".5", ".3", ".7")
+    for mode in ("separate", "common"):
+        whole, edits = (
+            Case(PrivacySpace(multisets("abcd", most), relation=relation), maps, (0, 0, "", ""), epsilons).answer(mode)
+            for most in (3, size)
+        )
+        assert whole.loss == edits.loss
+
+
 def test_chunks_cost_up_to_twice_the_sum_apart_and_the_sum_together() -> None:
     space = PrivacySpace(multisets("abcde", 5), relation=unbounded)
     for size in (1, 2):
@@ -159,7 +178,7 @@ def test_worked_answers_for_ambulances() -> None:
     records = hospitals(10, 3)
     maps = [lambda data, i=i: tuple(record for record in data if i in record) for i in range(10)]
     adding = PrivacySpace([(), *((record,) for record in records)], relation=unbounded)
-    swapping = PrivacySpace([(record,) for record in records], relation=bounded)
+    swapping = PrivacySpace([(record,) for record in records if len(record) == 3], relation=bounded)
 
     def answer(space: PrivacySpace, losses: list[Loss], **options: Any) -> Loss:
         return exact_worst(space, [FiniteLeaf(f, e, **options) for f, e in zip(maps, losses, strict=True)]).loss

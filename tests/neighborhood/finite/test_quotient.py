@@ -92,7 +92,7 @@ def test_depending_on_the_image_and_private_is_private_on_the_quotient() -> None
     """Either way, for random mechanisms, private ones and others."""
     random = Random(3)
     verdicts = set()
-    for _ in range(200):
+    for _ in range(120):
         space, function = random_instance(random)
         divided = quotient(space, function.__getitem__)
         images = divided.members

@@ -90,6 +90,7 @@ def test_reflexive_relations_and_listers_change_nothing() -> None:
     strict = PrivacySpace(range(3), relation=by_distance(apart))
     listed = PrivacySpace(range(3), neighbors=lambda a: (a - 1, a, a + 1, a + 1))
     assert list(reflexive.pairs()) == list(strict.pairs()) == list(listed.pairs()) == [(0, 1), (1, 2)]
+    assert reflexive.neighbors(1) == strict.neighbors(1) == listed.neighbors(1) == (0, 2)
 
 
 MISTAKES: list[tuple[dict[str, Any], str]] = [
@@ -191,6 +192,7 @@ def test_impossible_outcomes_are_never_private_at_a_finite_distance() -> None:
     same = PrivacySpace((0, 1), metric=lambda a, b: 0)
     assert not same.is_private(table, INFINITY) and same.exact_epsilon(table) == (INFINITY, INFINITY)
     assert same.is_private({0: {"a": Fraction(1)}, 1: {"a": Fraction(1)}}, 0)
+    assert same.exact_epsilon(response(Fraction(3, 4))) == (INFINITY, INFINITY)
 
 
 def test_tables_that_are_no_mechanism_are_refused() -> None:

@@ -28,7 +28,7 @@ from viameter.neighborhood.finite import (
 )
 from viameter.neighborhood.finite.exact import LeafCosts
 
-SMALL = [name for name in BUILDERS if len(case(name).space.members) <= 75]
+SMALL = [name for name in BUILDERS if len(case(name).space.members) <= 50]
 
 
 def leaves_of(name: str, mode: Any) -> list[FiniteLeaf]:
@@ -111,7 +111,7 @@ def test_other_measures_and_classes_without_neighbors_are_refused() -> None:
 def test_random_tables_are_private_and_use_much_of_what_they_may() -> None:
     random = Random(6)
     used = []
-    for _ in range(60):
+    for _ in range(30):
         space, _ = random_instance(random)
         epsilon = Fraction(random.randint(1, 20), 10)
 

@@ -136,7 +136,7 @@ class Part:
 
         >>> from viameter import neighborhood as nb
         >>> nb.partition(2, by="value")[0].then(stability=2)
-        part 0, then a map of stability 2
+        part 0 by value, then a map of stability 2
         """
         factor = nonnegative(stability, name="stability")
         return replace(self, stability=self.stability * factor)

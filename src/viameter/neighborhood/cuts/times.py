@@ -49,13 +49,15 @@ class Intervals(RecordCut):
                 return self._come(edit, gains)  # an event that turns into another stays at its time
             case Events(count=count, span=span) if span != INFINITY:
                 return self._window(int(min(count, span)), gains)
+            case Person(rows=rows) if rows != INFINITY:
+                return self._person(edit, gains)
             case Person(moments=moments):
                 changes: dict[int, Change] = {
                     part: Person(edit.rows, min(moments, end - start + 1), edit.alters)
                     for part, (start, end) in enumerate(self.spans)
                 }
                 value = total([gains.of(part, change) for part, change in changes.items()])
-                return Touched(value, changes, exact=edit.rows == INFINITY)
+                return Touched(value, changes)
             case Anything():
                 return self._everywhere(edit, gains, exact=True)
         return super().worst(edit, gains)

@@ -47,6 +47,8 @@ class FiniteLeaf(_LeafOptions):
             raise ParameterError("images are of the separate mode: a common leaf is private on the whole class")
         if sum(given is not None for given in (self.relation, self.neighbors, self.metric)) > 1:
             raise ParameterError("a leaf takes at most one of relation=, neighbors= and metric=")
+        if self.images is not None:
+            object.__setattr__(self, "images", tuple(self.images))
 
 
 class LeafCosts:

@@ -58,10 +58,11 @@ def read_rows(gains: Sequence[Sequence[Extended]], *, name: str = "gains") -> li
     """Take a table of gains by amount for every leaf; an untouched leaf costs nothing."""
     if isinstance(gains, str) or not isinstance(gains, Sequence):
         raise ParameterError(f"{name} is of type {type(gains).__name__}: expected a sequence of rows of gains")
-    # Leaves often share one row: each is read once.
+    # Leaves often share one row: each is read once. The rows are kept, since a row that is gone can leave its id behind.
+    kept = list(gains)
     read: dict[int, list[Extended]] = {}
     rows = []
-    for i, row in enumerate(gains):
+    for i, row in enumerate(kept):
         if id(row) not in read:
             read[id(row)] = taken = read_gains(row, name=f"{name}[{i}]")
             if not taken or taken[0] != ZERO:

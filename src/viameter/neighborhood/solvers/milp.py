@@ -32,6 +32,9 @@ LARGEST_GAIN = 2**20
 LARGEST_COEFFICIENT = 2**10
 _SMALLEST_COEFFICIENT = 2.0**-20
 
+PATIENCE = 1.0
+"""After so many seconds, and again after as many, progress is reported."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -82,6 +85,8 @@ class Program:
         """Return the answer of HiGHS, its bound in units of the gains divided by the second: their scale."""
         scale = _scale(self.gains)
         objective = np.array([-from_fraction_up(gain * scale) for gain in self.gains])
+        if not self.gains:
+            return Answer(objective, 0.0, infeasible=min(self._bounds, default=0.0) < 0.0), scale
         if not self._bounds:
             self.at_most([], 0)
         return _watched(lambda: self._run(objective, time_limit), progress), scale
@@ -167,10 +172,10 @@ def _watched(run: Callable[[], Answer], progress: Callable[[str], None] | None) 
     begun = time.monotonic()
     thread = threading.Thread(target=work, daemon=True, name="viameter-milp")
     thread.start()
-    thread.join(1.0)
+    thread.join(PATIENCE)
     while thread.is_alive():
         progress(f"searching for the worst touch pattern, {time.monotonic() - begun:.0f} s")
-        thread.join(1.0)
+        thread.join(PATIENCE)
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from viameter.arith import INFINITY, ZERO, Extended
@@ -85,10 +86,12 @@ def _worst_one(
     gains = [g if isinstance(g, Fraction) and can else ZERO for g, can in zip(cross, possible, strict=True)]
     ceiling = sum(gains, ZERO)
     unit = Unit.of(gains)
-    coarse = unit if unit.exact and ceiling * unit.per_one <= MOST_WEIGHT else _coarse(ceiling, len(gains))
+    # Whole weights, whose sum stays below MOST_WEIGHT; rounded up if it must be.
+    fits = unit.exact and ceiling * unit.per_one <= MOST_WEIGHT
+    scale = Fraction(unit.per_one) if fits else (MOST_WEIGHT - len(gains)) / ceiling
     try:
-        weight, picks = heaviest_record(grid, [coarse.count(gain) for gain in gains])
-        bound: Fraction | None = coarse.value(weight)
+        weight, picks = heaviest_record(grid, [ceil(gain * scale) for gain in gains])
+        bound: Fraction | None = weight / scale
     except TooLong:
         bound, picks = _program(grid, gains, time_limit, progress)
     reached = sum((gain for i, gain in enumerate(gains) if all(c.leaves >> i & 1 for c in picks.values())), ZERO)
@@ -114,14 +117,6 @@ def _program(
     if found.point is not None:
         picks = {a: picked(found.point, chooses[a], column) for a, column in grid.items()}
     return bound_up(found, scale, program.gains, len(gains)), picks
-
-
-def _coarse(ceiling: Fraction, leaves: int) -> Unit:
-    # Whole multiples of a power of two, rounded up, whose sum stays below MOST_WEIGHT.
-    room = (MOST_WEIGHT - leaves) / ceiling
-    if room < 1:
-        raise TooLong
-    return Unit(1 << ((room.numerator // room.denominator).bit_length() - 1), exact=False)
 
 
 def _largest(column: list[Cell]) -> list[Cell]:

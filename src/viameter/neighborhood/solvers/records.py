@@ -13,7 +13,7 @@ from viameter.neighborhood.solvers.cells import Cell
 Grid: TypeAlias = dict[str, list[Cell]]
 Picks: TypeAlias = dict[str, Cell]
 
-MOST_PRODUCTS = 2 * 10**9
+MOST_PRODUCTS = 5 * 10**9
 """The search for the heaviest record gives up after so many multiplications, a second or two."""
 
 MOST_MEETINGS = 2 * 10**6

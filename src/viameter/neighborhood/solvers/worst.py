@@ -63,7 +63,7 @@ class Unit:
         for denominator in {gain.denominator for gain in finite}:
             common = math.lcm(common, denominator)
             if common.bit_length() > WIDTH:
-                largest = max(gain.numerator.bit_length() - gain.denominator.bit_length() for gain in finite)
+                largest = max(gain.numerator.bit_length() - gain.denominator.bit_length() for gain in finite if gain)
                 return cls(1 << max(0, SIGNIFICANT - largest), exact=False)
         return cls(common)
 
