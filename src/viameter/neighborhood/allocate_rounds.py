@@ -14,13 +14,16 @@ import numpy as np
 
 from viameter.arith.floats import from_fraction_down
 from viameter.neighborhood.allocate_rows import Leaves, Row, amount_of, covering_rows
-from viameter.neighborhood.allocate_search import Floats, amounts_under, best_shares, bound_down, error_of
+from viameter.neighborhood.allocate_search import Floats, best_under, bound_down, error_of
 
 DIGITS = 12
 """Amounts are rounded to so many significant digits, in units of the budget, before they are scaled to fill it."""
 
 SHORT = 1000
 """Fractions with denominators up to this are preferred where an amount is nearly one of them."""
+
+AROUND = 16
+"""For how many leaves a round looks for a pattern of their own."""
 
 _NEARLY = 1e-9
 _LEAST_WEIGHT = Fraction(1, 10**30)
@@ -55,18 +58,22 @@ class Search:
         listed = [self._coefficients(row) for row in self.rows]
         while self.rounds < rounds:
             rows = np.array(listed)
-            shares = best_shares(rows, self.weights, self.power, self.best)
+            amounts, shares = best_under(rows, self.weights, self.power, self.best)
             bound = Fraction(bound_down(shares, rows, self.weights_down, self.power))
             self.bound = max(self.bound, bound * self.largest)
-            amounts = amounts_under(rows.T @ shares, self.weights, self.power)
-            row = self._try(amounts)
+            found = [self._try(amounts)]
             self.rounds += 1
             lowest = float(self.bound / self.largest)
             self.tell(f"round {self.rounds}: the error is within {self.least / lowest - 1:.2%} of the least")
-            if self.least <= (1 + 0.99 * gap) * lowest or frozenset(row.items()) in known:
+            if self.least <= (1 + 0.99 * gap) * lowest:
                 return
-            known.add(frozenset(row.items()))
-            listed.append(self._coefficients(row))
+            found += self._around(amounts)
+            fresh = {frozenset(row.items()): row for row in found}
+            fresh = {key: row for key, row in fresh.items() if key not in known}
+            if not fresh:
+                return
+            known.update(fresh)
+            listed += [self._coefficients(row) for row in fresh.values()]
 
     def _try(self, amounts: Floats) -> Row:
         """Compose amounts, keep them if, scaled to fill the budget, they are the best; return the worst pattern."""
@@ -76,6 +83,21 @@ class Search:
         if error < self.least:
             self.least, self.best = error, amounts / cost
         return self.leaves.row(composed)
+
+    def _around(self, amounts: Floats) -> list[Row]:
+        """For some of the leaves, in turn, the worst pattern that touches the leaf, if it costs more than is allowed.
+
+        One pattern each round would be enough to end; where each leaf has its own that matters, it would take long.
+        """
+        over = []
+        size = len(self.touched)
+        for turn in range(self.rounds * AROUND, self.rounds * AROUND + min(AROUND, size)):
+            raised = amounts.copy()
+            raised[turn % size] += 1  # about what a pattern costs, so that it is one with this leaf
+            row = self.leaves.row(self.leaves.compose(self._exact(raised)))
+            if float(np.dot(self._coefficients(row), amounts)) > 1 + _NEARLY:
+                over.append(row)
+        return over
 
     def _exact(self, amounts: Floats) -> dict[int, Fraction]:
         return {

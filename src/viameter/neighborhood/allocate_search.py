@@ -25,16 +25,23 @@ _TO_THE_EDGE = 0.99
 _SHORTEST = 1e-10
 
 
-def best_shares(rows: Floats, weights: Floats, power: int, start: Floats) -> Floats:
-    """Shares of the rows, adding to 1, whose bound is about the largest: Newton steps along the central path.
+def best_under(rows: Floats, weights: Floats, power: int, start: Floats) -> tuple[Floats, Floats]:
+    """Amounts of about the least error under the rows, and shares of the rows whose bound is about the largest.
 
-    `start` has positive amounts, in any proportion. Whatever is returned is sound to use: it is a matter of quality.
+    `start` has positive amounts, in any proportion, from which Newton steps go along the central path. Where they stop
+    is a matter of quality: the amounts are under the rows but for rounding, and the shares add to 1.
     """
     with np.errstate(all="ignore"):  # what comes to nothing is seen below
-        return _best_shares(rows, weights, power, start)
+        amounts, duals = _end_of_path(rows, weights, power, start)
+        amounts = amounts / float((rows @ amounts).max())
+        shares: Floats = duals / float(duals.sum())
+    # Every leaf is in a row; where rounding lost its share, all rows alike are a poor answer and a sound one.
+    if not (rows.T @ shares > 0).all():
+        shares = np.full(len(rows), 1 / len(rows))
+    return (amounts if (amounts > 0).all() else start), shares
 
 
-def _best_shares(rows: Floats, weights: Floats, power: int, start: Floats) -> Floats:
+def _end_of_path(rows: Floats, weights: Floats, power: int, start: Floats) -> tuple[Floats, Floats]:
     amounts = start / (2 * float((rows @ start).max()))
     scaled = weights / float((weights * amounts**-power).sum())
     slack = 1 - rows @ amounts
@@ -65,16 +72,7 @@ def _best_shares(rows: Floats, weights: Floats, power: int, start: Floats) -> Fl
         slack = 1 - rows @ amounts
         if slack.min() <= 0 or float(slack @ duals) < _DONE * float(pull.sum()):
             break
-    shares: Floats = duals / float(duals.sum())
-    # Every leaf is in a row; where rounding lost its share, all rows alike are a poor answer and a sound one.
-    return shares if (rows.T @ shares > 0).all() else np.full(len(rows), 1 / len(rows))
-
-
-def amounts_under(mix: Floats, weights: Floats, power: int) -> Floats:
-    """The amounts z of least error with c z <= 1, c being the mix of rows."""
-    shape = (weights / mix) ** (1 / (power + 1))
-    amounts: Floats = shape / float(mix @ shape)
-    return amounts
+    return amounts, duals
 
 
 def error_of(amounts: Floats, weights: Floats, power: int) -> float:

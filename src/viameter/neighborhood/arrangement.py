@@ -16,7 +16,7 @@ from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Change, Steps
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
-from viameter.neighborhood.leaves import Claim, Leaf
+from viameter.neighborhood.leaves import Claim, Leaf, UniformLeaves
 from viameter.neighborhood.scales import Scale
 
 Numbers = tuple[Extended, ...]
@@ -173,6 +173,9 @@ def sum_of(values: Iterable[Extended]) -> Extended:
 
 def arrange(target: Granularity, scale: Scale, leaves: Sequence[Leaf]) -> Arrangement:
     """Gather leaves by the cut of their maps."""
+    if isinstance(leaves, UniformLeaves):
+        same = CutLeaves(leaves.cut, ((leaves[0],),), [0] * len(leaves))
+        return Arrangement(target, scale, (same,))
     by_cut: dict[int, tuple[Cut, list[Leaf]]] = {}
     for leaf in leaves:
         by_cut.setdefault(id(leaf.part.cut), (leaf.part.cut, []))[1].append(leaf)

@@ -17,7 +17,7 @@ from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.granularities import Granularity, Group, OwnGranularity, Personalised
 from viameter.neighborhood.guarantee import Guarantee
-from viameter.neighborhood.leaves import Leaf
+from viameter.neighborhood.leaves import Leaf, UniformLeaves, distinct_claims, with_claims
 from viameter.neighborhood.scales import TIGHT, scale_of
 from viameter.neighborhood.theorems import common_domain_composition, general_composition
 from viameter.neighborhood.witness import Seen, Witness, count_steps
@@ -29,7 +29,7 @@ class Composed:
     """What leaves cost together for a granularity: the loss, the pair of neighbors that it is for, and why."""
 
     granularity: Granularity
-    leaves: tuple[Leaf, ...]
+    leaves: Sequence[Leaf]
     arrangement: Arrangement
     loss: Loss
     pattern: Pattern
@@ -171,10 +171,10 @@ class Composed:
         if steps == 1:
             return self
         # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
-        pinned = [leaf.pinned(self.granularity) for leaf in self.leaves]
+        pinned = _pinned(self.leaves, self.granularity)
         several = Group(self.granularity, steps)
         if any(gathered.cut.per_step for gathered in self.arrangement.cuts):
-            return _step_by_step(several, tuple(pinned), self)
+            return _step_by_step(several, pinned, self)
         return compose(several, pinned, measure=self.measure)
 
     def __repr__(self) -> str:
@@ -197,35 +197,35 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     """
     if not isinstance(target, Granularity):
         raise ParameterError(f"target={plain(target)} is not a granularity: expected e.g. bounded()")
-    given = tuple(leaves)
-    for place, leaf in enumerate(given):
-        if not isinstance(leaf, Leaf):
-            raise ParameterError(f"leaves[{place}]={plain(leaf)} is not a leaf: expected leaf(map, loss)")
+    given: Sequence[Leaf] = leaves if isinstance(leaves, UniformLeaves) else _read(leaves)
     if isinstance(target, Personalised):
         return _personalised(target, given, measure)
-    if any(leaf.by_class for leaf in given):
-        raise ParameterError("a leaf has a loss for each class of people: compose for personalised([...]) of those")
+    losses = _losses(given)
     if measure is None:
-        measure = _measure_of(given)
-    given = tuple(leaf.to(measure) for leaf in given)
-    scale = scale_of(measure, [loss for leaf in given for loss in _losses(leaf)])
+        if not losses:
+            raise ParameterError("leaves=[] does not say what losses are counted in: give measure=...")
+        measure = common_measure(losses)
+    if any(loss.measure != measure for loss in losses):
+        given = _converted(given, measure)
+        losses = _losses(given)
+    scale = scale_of(measure, losses)
     arrangement = arrange(target, scale, given)
     try:
         return _composed(target, given, arrangement, target.edits)
     except NoTheorem:
         if not isinstance(target, Group):
             raise
-    return _step_by_step(target, given, compose(target.base, [leaf.pinned(target) for leaf in given], measure=measure))
+    return _step_by_step(target, given, compose(target.base, _pinned(given, target), measure=measure))
 
 
-def _step_by_step(target: Group, leaves: tuple[Leaf, ...], one: Composed) -> Composed:
+def _step_by_step(target: Group, leaves: Sequence[Leaf], one: Composed) -> Composed:
     """What a step costs, so many times over: sound for every mechanism, if not the least bound."""
     loss = group_loss(one.loss, target.most)
     return Composed(target, leaves, one.arrangement, loss, one.pattern, steps=target.most)
 
 
 def _composed(
-    target: Granularity, leaves: tuple[Leaf, ...], arrangement: Arrangement, edits: tuple[Change, ...]
+    target: Granularity, leaves: Sequence[Leaf], arrangement: Arrangement, edits: tuple[Change, ...]
 ) -> Composed:
     patterns = [arrangement.worst(edits, number) for number in range(arrangement.scale.size)]
     if not patterns:  # Renyi losses that are known at no order
@@ -234,7 +234,38 @@ def _composed(
     return Composed(target, leaves, arrangement, loss, patterns[0])
 
 
-def _personalised(target: Personalised, leaves: tuple[Leaf, ...], measure: Measure | None) -> Composed:
+def _pinned(leaves: Sequence[Leaf], target: Granularity) -> Sequence[Leaf]:
+    return with_claims(leaves, lambda claim: claim.pinned(target))
+
+
+def _read(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
+    given = tuple(leaves)
+    for place, leaf in enumerate(given):
+        if not isinstance(leaf, Leaf):
+            raise ParameterError(f"leaves[{place}]={plain(leaf)} is not a leaf: expected leaf(map, loss)")
+    return given
+
+
+def _losses(leaves: Sequence[Leaf]) -> list[Loss]:
+    """The losses of all claims at one step, those of compositions within leaves included."""
+    found = [claim.law.first for claims in distinct_claims(leaves) for claim in claims]
+    if isinstance(leaves, UniformLeaves):
+        return found
+    for leaf in leaves:
+        if leaf.by_class:
+            raise ParameterError("a leaf has a loss for each class of people: compose for personalised([...]) of those")
+        if leaf.inner is not None:
+            found += _losses(leaf.inner.leaves)
+    return found
+
+
+def _converted(leaves: Sequence[Leaf], measure: Measure) -> Sequence[Leaf]:
+    if any(leaf.inner is not None for leaf in leaves):
+        return tuple(leaf.to(measure) for leaf in leaves)
+    return with_claims(leaves, lambda claim: claim.to(measure))
+
+
+def _personalised(target: Personalised, leaves: Sequence[Leaf], measure: Measure | None) -> Composed:
     answers = {
         name: compose(target.base, [leaf.for_class(name) for leaf in leaves], measure=measure)
         for name in target.classes
@@ -247,16 +278,6 @@ def _personalised(target: Personalised, leaves: tuple[Leaf, ...], measure: Measu
         raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
     by_class = tuple((name, answer.loss) for name, answer in answers.items())
     return Composed(target, worst.leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class)
-
-
-def _measure_of(leaves: tuple[Leaf, ...]) -> Measure:
-    if not leaves:
-        raise ParameterError("leaves=[] does not say what losses are counted in: give measure=...")
-    return common_measure([loss for leaf in leaves for loss in _losses(leaf)])
-
-
-def _losses(leaf: Leaf) -> list[Loss]:
-    return [loss for inner in leaf.inner.leaves for loss in _losses(inner)] if leaf.inner is not None else leaf.losses
 
 
 def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> Witness:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from viameter.arith import INFINITY
 from viameter.core import Loss, Measure, Measurement, Recipe
 from viameter.errors import MetricMismatch, NoTheorem, ParameterError, plain
 from viameter.neighborhood.changes import Change, Steps
-from viameter.neighborhood.cuts import Part
+from viameter.neighborhood.cuts import Cut, Part
 from viameter.neighborhood.granularities import (
     Attribute,
     Bounded,
@@ -64,8 +64,8 @@ class Claim:
             granularity, Local | Bounded | BoundedOrdered | Attribute | Geo
         ):
             raise NoTheorem(
-                f"the whole data are one record, between which {granularity!r} knows no steps: state what a leaf on the "
-                "common domain loses for local(), bounded() or attribute()"
+                f"the whole data are one record, between which {granularity!r} knows no steps: state what a leaf on "
+                "the common domain loses for local(), bounded() or attribute()"
             )
         # Private on the whole data: two datasets whose images are these may be chosen, and those at hand are two.
         at_hand = max((granularity.distance(edit) for edit in whole), default=INFINITY)
@@ -75,6 +75,14 @@ class Claim:
     def in_granularity(self, target: Granularity) -> Granularity:
         """The granularity that the claim is for."""
         return target if self.granularity is None else self.granularity
+
+    def pinned(self, target: Granularity) -> Claim:
+        """The same claim; one for the target's granularity is said to be for that one, whatever comes next."""
+        return replace(self, granularity=self.in_granularity(target))
+
+    def to(self, measure: Measure) -> Claim:
+        """The same claim in another measure."""
+        return self if self.law.measure == measure else replace(self, law=self.law.to(measure))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,17 +136,11 @@ class Leaf:
             raise ParameterError(f"a leaf gives no loss for the class {name!r} of people: give one for each class")
         return self if found is None else replace(self, claims=(found,), by_class=())
 
-    def pinned(self, target: Granularity) -> Leaf:
-        """The same leaf, with claims for the target's granularity said to be for that one, whatever comes next."""
-        claims = tuple(replace(claim, granularity=claim.in_granularity(target)) for claim in self.claims)
-        return replace(self, claims=claims)
-
     def to(self, measure: Measure) -> Leaf:
         """The same leaf with its claims in another measure."""
         if self.inner is not None:
             return replace(self, inner=self.inner.to_measure(measure))
-        claims = tuple(replace(claim, law=claim.law.to(measure)) for claim in self.claims)
-        return replace(self, claims=claims)
+        return replace(self, claims=tuple(claim.to(measure) for claim in self.claims))
 
 
 def leaf(
@@ -191,7 +193,7 @@ def _completed(map: Part, recipe: Recipe[Any], mode: str) -> Measurement:
 
 def leaves(
     maps: Iterable[Part], loss: Any, *, granularity: Granularity | None = None, mode: Mode = "separate"
-) -> list[Leaf]:
+) -> Sequence[Leaf]:
     """A leaf for each map, all with the same loss.
 
     >>> from viameter import neighborhood as nb
@@ -199,12 +201,59 @@ def leaves(
     >>> nb.compose(nb.unbounded(), nb.leaves(nb.subsets(10, at_most=3), vm.zcdp("0.05"))).loss
     zcdp(3/20)
     """
+    claims = (_claim(loss, granularity, mode),)
+    if isinstance(maps, Cut):
+        return UniformLeaves(maps, claims)
     parts = list(maps)
     for place, part in enumerate(parts):
         if not isinstance(part, Part):
             raise ParameterError(f"maps[{place}]={plain(part)} is not a map")
-    claims = (_claim(loss, granularity, mode),)
     return [Leaf(part, claims) for part in parts]
+
+
+@dataclass(frozen=True)
+class UniformLeaves(Sequence[Leaf]):
+    """A leaf on each part of a cut, all with the same claims: a million of them take no memory."""
+
+    cut: Cut
+    claims: tuple[Claim, ...]
+
+    def __len__(self) -> int:
+        return len(self.cut)
+
+    @overload
+    def __getitem__(self, place: int) -> Leaf: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Leaf]: ...
+    def __getitem__(self, place: int | slice) -> Leaf | Sequence[Leaf]:
+        """One of the leaves, or several."""
+        if isinstance(place, slice):
+            return [Leaf(part, self.claims) for part in self.cut[place]]
+        return Leaf(self.cut[place], self.claims)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} leaves like {self[0]!r}>"
+
+
+def with_claims(leaves: Sequence[Leaf], change: Callable[[Claim], Claim]) -> Sequence[Leaf]:
+    """The same leaves with their claims changed; leaves that share their claims go on to do so."""
+    if isinstance(leaves, UniformLeaves):
+        return replace(leaves, claims=tuple(change(claim) for claim in leaves.claims))
+    changed: dict[int, tuple[Claim, ...]] = {}
+    found = []
+    for leaf in leaves:
+        claims = changed.get(id(leaf.claims))
+        if claims is None:
+            claims = changed[id(leaf.claims)] = tuple(change(claim) for claim in leaf.claims)
+        found.append(replace(leaf, claims=claims))
+    return tuple(found)
+
+
+def distinct_claims(leaves: Sequence[Leaf]) -> list[tuple[Claim, ...]]:
+    """The claims of leaves, those that are one object once."""
+    if isinstance(leaves, UniformLeaves):
+        return [leaves.claims]
+    return list({id(leaf.claims): leaf.claims for leaf in leaves}.values())
 
 
 def _claim(given: Any, granularity: Granularity | None, mode: str) -> Claim:

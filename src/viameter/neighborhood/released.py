@@ -10,8 +10,8 @@ from viameter.arith import INFINITY, Extended, show
 from viameter.composition.batch import Composition
 from viameter.composition.batch import compose as compose_batch
 from viameter.core import Loss, Measurement, Space, Transformation, by
-from viameter.core.computation import require_same_space
 from viameter.core.certificate import Certificate
+from viameter.core.computation import require_same_space
 from viameter.errors import FormatError, NoTheorem, ParameterError
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.cuts.given import Whole

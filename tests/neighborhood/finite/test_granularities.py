@@ -83,6 +83,7 @@ def test_bounded_separate_shows_a_part_whose_size_changes() -> None:
     assert answer.images == ((("a",), ()), ((), ("c",)))
     assert answer.distances == (INF, INF)
     assert answer.c2_pair == (0, ("a",), ("c",))
+    assert answer.c1_pair == (("a",), ("c",))
 
 
 def test_a_step_that_costs_nothing_promises_nothing_where_no_steps_lead() -> None:

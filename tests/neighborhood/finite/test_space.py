@@ -103,6 +103,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"members": range(3), "metric": lambda a, b: 1}, "from itself is 1"),
     ({"members": range(3), "metric": lambda a, b: max(a - b, 0)}, "not symmetric"),
     ({"members": range(3), "metric": lambda a, b: (a - b) ** 2}, "triangle inequality fails: 4 from 0 to 2, but 1 . 1"),
+    ({"members": range(3), "metric": lambda a, b: (0, 1, 3)[abs(a - b)]}, "triangle inequality fails: 3 from 0 to 2"),
     ({"members": range(3), "metric": lambda a, b: INFINITY if abs(a - b) == 2 else abs(a - b)}, "triangle"),
     ({"members": range(3), "metric": lambda a, b: (a - b) ** 2 * 2**70}, "triangle inequality fails"),
     ({"members": range(3), "metric": lambda a, b: (a - b) ** 2 * Fraction(1, 3**90)}, "triangle inequality fails"),

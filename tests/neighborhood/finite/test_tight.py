@@ -99,6 +99,9 @@ def test_a_metric_target_is_attained_per_distance() -> None:
     leaves = [FiniteLeaf(lambda a: a // 2, pure("1/3"), mode="common"), FiniteLeaf(lambda a: a, pure(1))]
     attained = attain(LINE, leaves)
     assert attained.tight and attained.promised == pure("4/3")
+    wide = PrivacySpace(range(3), metric=lambda a, b: 2 * abs(a - b))
+    halved = attain(wide, [FiniteLeaf(lambda a: a, pure(1), metric=lambda a, b: abs(a - b))])
+    assert halved.tight and halved.log_ratio == Fraction(1, 2)
 
 
 def test_other_measures_and_classes_without_neighbors_are_refused() -> None:

@@ -77,14 +77,14 @@ def test_rows_of_very_wide_fractions_are_rounded_up_and_say_so() -> None:
     assert not worst.exact and truth < worst.value < truth * (1 + Fraction(1, 2**400))
 
 
-class _MadeWhenAsked(Sequence[list[Fraction]]):
+class _MadeWhenAsked(Sequence[tuple[Fraction, ...]]):
     def __len__(self) -> int:
         return 50
 
     def __getitem__(self, i: Any) -> Any:
         if i >= 50:
             raise IndexError
-        return [Fraction(0), Fraction(i)]
+        return (Fraction(0), Fraction(i))
 
 
 def test_rows_that_are_made_when_asked_for_are_told_apart() -> None:

@@ -41,6 +41,32 @@ def test_gains_of_int64_that_no_float_tells_apart_are_compared_exactly() -> None
     assert list(worst_at_most(given, 20).chosen) == sorted(range(100), key=lambda i: (-given[i], i))[:20]
 
 
+@pytest.mark.parametrize("same", ["nothing", "numerator", "denominator"])
+def test_fractions_of_int64_whose_keys_are_out_of_order_are_compared_exactly(same: str) -> None:
+    for rng in seeds("keys", 30):
+        given: list[Fraction | float] = []
+        for _ in range(60):
+            below = 3 * 2**59 + (0 if same == "denominator" else rng.randrange(2**8))
+            above = 2**60 + (1 if same == "numerator" else 2 * rng.randrange(2**8) + 1)
+            given.append(Fraction(above, below))
+        for most in (1, 7, 60):
+            order = sorted(range(60), key=lambda i: (-given[i], i))[:most]
+            assert list(worst_at_most(given, most).chosen) == order
+
+
+def test_gains_too_large_or_too_small_for_floats_stand_in_order() -> None:
+    exponents = (-500, -330, -320, -308, 0, 307, 309, 400)
+    for rng in seeds("sizes", 30):
+        given: list[Fraction | float] = [
+            Fraction(rng.randrange(1, 50)) * Fraction(10) ** rng.choice(exponents) for _ in range(30)
+        ]
+        if rng.random() < 0.3:
+            given[3] = INFINITY
+        most = rng.randrange(1, 31)
+        order = sorted(range(30), key=lambda i: (-given[i], i))[:most]
+        assert list(worst_at_most(given, most).chosen) == order
+
+
 def test_large_inputs_agree_with_a_full_sort() -> None:
     rng = random.Random(5)
     given: list[Fraction | float] = [Fraction(rng.randrange(10**4), rng.randrange(1, 50)) for _ in range(3000)]

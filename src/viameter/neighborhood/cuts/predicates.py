@@ -41,9 +41,13 @@ class Predicates(RecordCut):
         conditions = self.conjunctions[part].items()
         return " and ".join(f"{name} in {_shown(values)}" for name, values in conditions) or "all records"
 
-    def holds(self, part: int, record: Any) -> bool:
-        """Records are dicts of attributes in examples."""
-        return all(record[name] in values for name, values in self.conjunctions[part].items())
+    def parts_of(self, record: Any) -> frozenset[int]:
+        """The parts whose conditions hold; records are dicts of attributes in examples."""
+        return frozenset(
+            part
+            for part, conditions in enumerate(self.conjunctions)
+            if all(record[name] in values for name, values in conditions.items())
+        )
 
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """As for any cut by what a record is; the numbers of the solver say how exact they are."""

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from viameter.arith import INFINITY, Extended
@@ -51,8 +52,12 @@ class RecordCut(Cut):
         """The two records that cost most if one is replaced by the other."""
 
     @abstractmethod
+    def parts_of(self, record: Any) -> frozenset[int]:
+        """The parts that a record is in."""
+
     def holds(self, part: int, record: Any) -> bool:
         """Whether a record is in a part."""
+        return part in self.parts_of(record)
 
     def _image(self, part: int, data: Any) -> Any:
         return tuple(record for record in data if self.holds(part, record))
@@ -98,17 +103,16 @@ class RecordCut(Cut):
 
     def _come(self, change: Change, gains: Gains) -> Touched:
         value, record, exact = self._one(gains.column(change))
-        changes = {part: change for part in range(len(self)) if record is not None and self.holds(part, record)}
+        changes = dict.fromkeys(sorted(() if record is None else self.parts_of(record)), change)
         after = () if record is None else (record,)
         return Touched(value, changes, exact, (), after, self._image)
 
     def _replace(self, edit: Change, cross: Change, both: Change, gains: Gains) -> Touched:
         value, (old, new), exact = self._two(gains.column(cross), gains.column(both), edit)
         changes: dict[int, Change] = {}
-        for part in range(len(self)) if old is not None else ():
-            was, comes = self.holds(part, old), self.holds(part, new)
-            if was or comes:
-                changes[part] = both if was and comes else cross
+        if old is not None:
+            was, comes = self.parts_of(old), self.parts_of(new)
+            changes = {part: both if part in was and part in comes else cross for part in sorted(was | comes)}
         before, after = ((), ()) if old is None else ((old,), (new,))
         return Touched(value, changes, exact, before, after, self._image)
 
@@ -218,9 +222,9 @@ class Partition(RecordCut):
         """If there is another part, or a record that is in none."""
         return self.size > 1 or not self.covers
 
-    def holds(self, part: int, record: Any) -> bool:
+    def parts_of(self, record: Any) -> frozenset[int]:
         """Records are numbered by part in examples."""
-        return bool(record.part == part)
+        return frozenset({record.part}) if record.part < self.size else frozenset()
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
         part = max(range(self.size), key=costs.__getitem__)
@@ -287,9 +291,10 @@ class Subsets(RecordCut):
     def _independent(self) -> bool:
         return True
 
-    def holds(self, part: int, record: Any) -> bool:
+    def parts_of(self, record: Any) -> frozenset[int]:
         """Records name their parts in examples."""
-        return part in record.parts
+        parts: frozenset[int] = record.parts
+        return parts
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
         found = worst_at_most(costs, self.at_most)
@@ -352,11 +357,20 @@ class Memberships(RecordCut):
 
     def has_outside(self, part: int) -> bool:
         """If some listed value is not in it."""
-        return any(part not in parts for parts in self.parts)
+        return part not in self._everywhere_in
 
-    def holds(self, part: int, record: Any) -> bool:
+    def parts_of(self, record: Any) -> frozenset[int]:
         """As listed."""
-        return part in self.parts[self.records.index(record)]
+        return self.parts[self._place[record]]
+
+    @cached_property
+    def _place(self) -> dict[Hashable, int]:
+        return {record: number for number, record in enumerate(self.records)}
+
+    @cached_property
+    def _everywhere_in(self) -> frozenset[int]:
+        """The parts that every listed value is in."""
+        return frozenset.intersection(*self.parts)
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
         found = worst_kind(self.parts, costs)
@@ -376,7 +390,7 @@ class Memberships(RecordCut):
         """Which of the listed values can be exchanged in one step; None for all."""
         match edit:
             case Swap(pairs=joined):
-                place = {record: number for number, record in enumerate(self.records)}
+                place = self._place
                 ends = [tuple(pair) for pair in joined]
                 unknown = [value for pair in ends for value in pair if value not in place]
                 if unknown:

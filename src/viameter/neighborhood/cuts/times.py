@@ -37,10 +37,10 @@ class Intervals(RecordCut):
         start, end = self.spans[part]
         return f"time {start}" if start == end else f"times {start} to {end}"
 
-    def holds(self, part: int, record: Any) -> bool:
-        """Records are times in examples."""
-        start, end = self.spans[part]
-        return bool(start <= record.time <= end)
+    def parts_of(self, record: Any) -> frozenset[int]:
+        """The spans that hold its time; records are times in examples."""
+        time = record.time
+        return frozenset(part for part, (start, end) in enumerate(self.spans) if start <= time <= end)
 
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """A window of times touches the spans that it meets; a person, all."""
@@ -63,13 +63,16 @@ class Intervals(RecordCut):
         return super().worst(edit, gains)
 
     def _window(self, width: int, gains: Gains) -> Touched:
-        tables = []
-        for part, (start, end) in enumerate(self.spans):
-            most = min(width, end - start + 1)
-            tables.append([Fraction(0), *(gains.of(part, Events(count, count)) for count in range(1, most + 1))])
-        if all(row[-1] == row[1] for row in tables):
-            found = worst_window(self.spans, [row[1] for row in tables], width=width)
+        longest = max(end - start + 1 for start, end in self.spans)
+        counts = range(1, min(width, longest) + 1)
+        columns = [gains.column(Events(count, count)) for count in counts]
+        if all(column is columns[0] or column == columns[0] for column in columns):
+            found = worst_window(self.spans, columns[0], width=width)
         else:
+            tables = [
+                [Fraction(0), *costs[: end - start + 1]]
+                for costs, (start, end) in zip(zip(*columns, strict=True), self.spans, strict=True)
+            ]
             found = worst_overlap(self.spans, tables, width=width)
         first, changes = found.chosen, dict[int, Change]()
         for part, (start, end) in enumerate(self.spans):

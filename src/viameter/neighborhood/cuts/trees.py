@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from viameter.arith import Extended
@@ -47,22 +48,31 @@ class Tree(RecordCut):
 
     def has_outside(self, part: int) -> bool:
         """If some record can be elsewhere: if not all nodes without children are below it."""
+        return part not in self._above_all
+
+    @cached_property
+    def _above_all(self) -> frozenset[int]:
+        """The nodes that every record is in."""
         with_children = set(self.parents)
-        return any(
-            node not in with_children and not self.holds(part, AtNode(node, self.names[node]))
-            for node in range(len(self))
-        )
+        childless = [node for node in range(len(self)) if node not in with_children]
+        found = self.parts_of(AtNode(childless[0], self.names[childless[0]]))
+        for node in childless[1:]:
+            if len(found) == 0:
+                break
+            found &= self.parts_of(AtNode(node, self.names[node]))
+        return found
 
     def label(self, part: int) -> str:
         """The node's name."""
         return f"{self.names[part]}"
 
-    def holds(self, part: int, record: Any) -> bool:
-        """Whether the record's node is in the part."""
-        node: int | None = record.node
-        while node is not None and node != part:
+    def parts_of(self, record: Any) -> frozenset[int]:
+        """The record's node, and all that it is within."""
+        found, node = [], record.node
+        while node is not None:
+            found.append(node)
             node = self.parents[node]
-        return node == part
+        return frozenset(found)
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
         found = worst_path(self.parents, costs)

@@ -15,9 +15,9 @@ from viameter.neighborhood.solvers.worst import Worst, read_count, read_gains, t
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# A key is a gain within a relative 2^-51 unless it is tiny: numerator, denominator and quotient are rounded once each.
+# A key is rounded once, or for fractions of int64 once in numerator, denominator and quotient each. So keys that differ
+# by more than this factor are in the order of their gains.
 _CLOSE = 1 - 2.0**-48
-_TINY = 1e-290
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -36,7 +36,7 @@ def worst_at_most(gains: Sequence[Extended], most: int) -> Worst:
     if most == 0:
         return Worst(ZERO, ())
     reach = np.partition(keys, len(keys) - most)[len(keys) - most] if most < len(keys) else 0.0
-    candidates = np.flatnonzero(keys >= (reach * _CLOSE if reach > _TINY else 0.0))
+    candidates = np.flatnonzero(keys >= (reach * _CLOSE))
     candidates = candidates[np.argsort(-keys[candidates], kind="stable")]
     ordered = _sorted_exactly(candidates, keys[candidates], gains, most, alike)
     chosen = tuple(i for i in ordered if gains[i])
@@ -77,7 +77,7 @@ def _sorted_exactly(
     alike: Callable[[NDArray[Any]], bool],
 ) -> list[int]:
     # Runs of keys that are close to the one before are sorted exactly, all others are in order.
-    close = (keys[1:] >= keys[:-1] * _CLOSE) | (keys[:-1] <= _TINY)
+    close = keys[1:] >= keys[:-1] * _CLOSE
     starts = np.concatenate(([0], np.flatnonzero(~close) + 1, [len(keys)])).tolist()
     ordered: list[int] = []
     for start, end in pairwise(starts):

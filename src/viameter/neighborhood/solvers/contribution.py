@@ -58,7 +58,7 @@ def read_rows(gains: Sequence[Sequence[Extended]], *, name: str = "gains") -> li
     """Take a table of gains by amount for every leaf; an untouched leaf costs nothing."""
     if isinstance(gains, str) or not isinstance(gains, Sequence):
         raise ParameterError(f"{name} is of type {type(gains).__name__}: expected a sequence of rows of gains")
-    # Leaves often share one row: each is read once. The rows are kept, since a row that is gone can leave its id behind.
+    # Leaves often share one row: each is read once. All are kept, since a row that is gone leaves its id to others.
     kept = list(gains)
     read: dict[int, list[Extended]] = {}
     rows = []
