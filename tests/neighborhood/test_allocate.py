@@ -291,12 +291,20 @@ def test_losses_are_short() -> None:
     assert all(x.denominator < 10**16 for x in amounts(found))
 
 
-@pytest.mark.parametrize("target", [nb.unbounded(), nb.bounded()])
-def test_two_hundred_parts_are_shared_among(target: Any) -> None:
-    found = nb.allocate(target, nb.partition(200), budget=vm.pure(1), mode="common", weights=[1] * 199 + [1000])
-    check(found, target, vm.pure(1))
-    last = amounts(found)[-1]
-    assert last == 1 if target == nb.unbounded() else last > Fraction(6, 10)
+def test_two_hundred_parts_are_shared_among() -> None:
+    found = nb.allocate(nb.unbounded(), nb.partition(200), budget=vm.pure(1), weights=[1] * 199 + [1000])
+    assert found.losses == (vm.pure(1),) * 200
+    check(found, nb.unbounded(), vm.pure(1))
+    found = nb.allocate(nb.unbounded(), nb.subsets(200, at_most=3), budget=vm.pure(1))
+    assert found.losses == (vm.pure("1/3"),) * 200
+
+
+def test_one_part_that_counts_much_shares_with_each_of_the_others() -> None:
+    # x + y <= 1 for the one with each of the others: the least of 1000/x^2 + 39/(1 - x)^2.
+    found = nb.allocate(nb.bounded(), nb.partition(40), budget=vm.pure(1), mode="common", weights=[1] * 39 + [1000])
+    check(found, nb.bounded(), vm.pure(1))
+    root = (1000 / 39) ** (1 / 3)
+    assert float(amounts(found)[-1]) == pytest.approx(root / (1 + root), rel=0.02)
 
 
 def test_few_rounds_are_sound_and_say_how_far_they_came() -> None:

@@ -1,4 +1,4 @@
-"""The tour: a chain on bundled data, the theorems behind its bound, exact losses, a release, a budget."""
+"""The tour: a chain on bundled data and its theorems, exact losses, a release, a budget, and whom it protects."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import viameter as vm
+from viameter import neighborhood as nb
 from viameter.errors import OverBudget, ViameterError
 from viameter_check import check
 
@@ -40,6 +41,7 @@ def show_demo(say: Say) -> None:
     _show_losses(say)
     _show_release(say, chain, visits)
     _show_budget(say, chain, visits)
+    _show_neighborhoods(say)
 
 
 def _show_chain(say: Say) -> vm.Transformation:
@@ -111,6 +113,21 @@ def _show_budget(say: Say, chain: vm.Transformation, visits: dict[str, Any]) -> 
     say(
         _indent(f"its certificate, derived again by a checker that shares no code: {'it holds' if report.ok else 'NO'}")
     )
+
+
+def _show_neighborhoods(say: Say) -> None:
+    say("\n6. Whom does it protect? Noisy counts of three wards, each at pure(1/10) a visit:\n")
+    wards = nb.partition(3, by="value")
+    counts = [nb.leaf(ward, vm.pure("1/10"), granularity=nb.unbounded()) for ward in wards]
+    for name, granularity in (
+        ("one visit more or less", nb.unbounded()),
+        ("one visit replaced by another", nb.bounded()),
+        ("a patient with up to 5 visits", nb.user(rows=5)),
+    ):
+        say(_indent(f"{name:30} {nb.compose(granularity, counts).loss!r}"))
+    wrong = nb.compose(nb.bounded(), [nb.leaf(ward, vm.pure("1/10")) for ward in wards])
+    say(_indent(f"if each count is only private for wards of the same size: {wrong.loss!r}, since"))
+    say(_indent(_indent(str(wrong.witness))))
 
 
 def _indent(text: str) -> str:

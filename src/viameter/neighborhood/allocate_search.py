@@ -47,10 +47,12 @@ def _end_of_path(rows: Floats, weights: Floats, power: int, start: Floats) -> tu
     slack = 1 - rows @ amounts
     duals = 1 / (len(rows) * slack)
     for _ in range(_STEPS):
-        goal = _CENTERING * float(slack @ duals) / len(rows)
         # Steps are relative to the amounts, so that large and small ones are alike to the linear solver.
         columns = rows * amounts
         pull = power * scaled * amounts**-power
+        # Slacks must not vanish before forces are in balance: from there the path is too narrow to follow.
+        unbalanced = float(np.abs(columns.T @ duals - pull).sum())
+        goal = _CENTERING * max(float(slack @ duals), unbalanced) / len(rows)
         matrix = (columns.T * (duals / slack)) @ columns
         matrix[np.diag_indices_from(matrix)] += (power + 1) * pull
         step = _solved(matrix, pull - columns.T @ (goal / slack))
@@ -59,7 +61,6 @@ def _end_of_path(rows: Floats, weights: Floats, power: int, start: Floats) -> tu
         filled = columns @ step
         raised = goal / slack - duals + duals / slack * filled
         reach = min(1.0, _reach(step), _reach(-filled / slack), _reach(raised / duals))
-
         off = _off_path(rows, scaled, power, amounts, duals, goal)
         while reach > _SHORTEST:
             next_amounts, next_duals = amounts * (1 + reach * step), duals + reach * raised
@@ -70,7 +71,7 @@ def _end_of_path(rows: Floats, weights: Floats, power: int, start: Floats) -> tu
             break
         amounts, duals = next_amounts, next_duals
         slack = 1 - rows @ amounts
-        if slack.min() <= 0 or float(slack @ duals) < _DONE * float(pull.sum()):
+        if slack.min() <= 0 or _off_path(rows, scaled, power, amounts, duals, 0.0) < _DONE * float(pull.sum()):
             break
     return amounts, duals
 

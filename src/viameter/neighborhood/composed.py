@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from viameter.arith import Extended
+from viameter.arith import INFINITY, Extended
 from viameter.composition.losses import common_measure
 from viameter.core import Loss, Measure
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_derivation, group_loss
-from viameter.neighborhood.arrangement import Arrangement, CutLeaves, Pattern, arrange
+from viameter.neighborhood.arrangement import Arrangement, Chosen, CutLeaves, Pattern, arrange
 from viameter.neighborhood.changes import Change
-from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen
+from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen, unused
 from viameter.neighborhood.cuts.given import Whole
-from viameter.neighborhood.granularities import Granularity, Group, OwnGranularity, Personalised
+from viameter.neighborhood.granularities import Geo, Granularity, Group, OwnGranularity, Personalised
 from viameter.neighborhood.guarantee import Guarantee
 from viameter.neighborhood.leaves import Leaf, UniformLeaves, distinct_claims, with_claims
 from viameter.neighborhood.scales import TIGHT, scale_of
@@ -64,7 +64,9 @@ class Composed:
         if self.measure not in TIGHT:
             return f"losses of {self.measure!r} add up to a bound that need not be attained"
         if not self.loss.is_finite:
-            return None
+            return self._why_infinite_is_not_tight()
+        if self.arrangement.scale.numbers(self.loss)[0] != self.pattern.value:
+            return "the sum was rounded up"
         for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
             for part, change in touched.changes.items():
                 for leaf in gathered.leaves_of(part):
@@ -72,6 +74,23 @@ class Composed:
                     if reason is not None:
                         return reason
         return None
+
+    def _why_infinite_is_not_tight(self) -> str | None:
+        """An infinite loss is the least if there is no way of steps, and not merely none that is known."""
+        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
+            for part, change in touched.changes.items():
+                for leaf in gathered.leaves_of(part):
+                    chosen = self._chosen(leaf, gathered, part, change)
+                    if chosen is None or chosen.steps != INFINITY:
+                        continue
+                    if self._why_leaf_is_not_tight(leaf, gathered, part, change) is None:
+                        return None
+        return "no bound is known, which does not say that there is none"
+
+    def _chosen(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> Chosen | None:
+        if leaf.inner is not None:
+            return None
+        return self.arrangement.choose(leaf, change, (self.pattern.edit,), outside=gathered.cut.has_outside(part))
 
     @property
     def _pattern_is_exact(self) -> bool:
@@ -170,6 +189,9 @@ class Composed:
         """The same leaves, on data that are so many steps of the granularity apart."""
         if steps == 1:
             return self
+        if isinstance(self.granularity, Personalised):
+            several_of_each = replace(self.granularity, base=Group(self.granularity.base, steps))
+            return compose(several_of_each, _pinned(self.leaves, self.granularity.base), measure=self.measure)
         # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
         pinned = _pinned(self.leaves, self.granularity)
         several = Group(self.granularity, steps)
@@ -200,6 +222,8 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     given: Sequence[Leaf] = leaves if isinstance(leaves, UniformLeaves) else _read(leaves)
     if isinstance(target, Personalised):
         return _personalised(target, given, measure)
+    if isinstance(target, Geo):
+        given = with_claims(given, lambda claim: claim.pinned(target))
     losses = _losses(given)
     if measure is None:
         if not losses:
@@ -277,7 +301,7 @@ def _personalised(target: Personalised, leaves: Sequence[Leaf], measure: Measure
     if not all(answer.loss <= worst.loss for answer in answers.values()):
         raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
     by_class = tuple((name, answer.loss) for name, answer in answers.items())
-    return Composed(target, worst.leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class)
+    return Composed(target, leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class)
 
 
 def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> Witness:
@@ -290,7 +314,8 @@ def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> W
                 for leaf in gathered.leaves_of(part)
                 if leaf.inner is None
             )
-            parts[gathered.cut.label(part)] = seen(touched, part, max(steps, default=0))
+            if gathered.leaves_of(part):
+                parts[unused(gathered.cut.label(part), parts)] = seen(touched, part, max(steps, default=0))
     shown = next((one for one in pattern.touched if one.before is not None), None)
     return (
         Witness(None, None, parts, attained) if shown is None else Witness(shown.before, shown.after, parts, attained)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from viameter.arith import INFINITY, Extended
+from viameter.errors import NoTheorem
 from viameter.neighborhood.arrangement import Pattern, sum_of
 from viameter.neighborhood.changes import Change
 from viameter.neighborhood.cuts import Cut, Touched
@@ -25,7 +26,10 @@ class Check:
 
 def check_c1(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
     """Condition C1: neighbors differ in at most one part."""
-    worst = _most(granularity, cuts, lambda _: 1)
+    try:
+        worst = _most(granularity, cuts, lambda _: 1)
+    except NoTheorem:
+        return Check(None, "how several steps at once touch the parts is not known")
     if worst.value <= 1:
         return Check(True, "neighbors differ in at most one of the parts")
     if not all(touched.exact for touched in worst.touched):
@@ -36,7 +40,10 @@ def check_c1(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
 
 def check_c2(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
     """Condition C2: each part of two neighbors is at most one step apart, on its own data."""
-    worst = _most(granularity, cuts, lambda change: int(granularity.distance(change) > 1))
+    try:
+        worst = _most(granularity, cuts, lambda change: int(granularity.distance(change) > 1))
+    except NoTheorem:
+        return Check(None, "how several steps at once touch the parts is not known")
     if worst.value == 0:
         return Check(True, "each part of two neighbors is at most one step apart")
     if not all(touched.exact for touched in worst.touched):
@@ -73,9 +80,19 @@ def _pair(granularity: Granularity, cuts: Sequence[Cut], pattern: Pattern) -> Wi
     parts: dict[str, Seen] = {}
     for cut, touched in zip(cuts, pattern.touched, strict=True):
         for part, change in touched.changes.items():
-            parts[cut.label(part)] = seen(touched, part, granularity.distance(change))
+            parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change))
     shown = next((one for one in pattern.touched if one.before is not None), pattern.touched[0])
     return Witness(shown.before, shown.after, parts, attained=True)
+
+
+def unused(label: str, taken: Mapping[str, object]) -> str:
+    """The label, or another like it if it is taken: parts of two cuts may be called the same."""
+    number = 2
+    name = label
+    while name in taken:
+        name = f"{label} ({number})"
+        number += 1
+    return name
 
 
 def seen(touched: Touched, part: int, steps: Extended | int) -> Seen:

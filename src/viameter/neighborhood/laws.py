@@ -60,6 +60,8 @@ class OfLoss(Law):
 
     loss: Loss
     per_unit: bool = False
+    claimed: Loss | None = None
+    """The loss that this was converted from, if it was."""
 
     @property
     def measure(self) -> Measure:
@@ -74,7 +76,7 @@ class OfLoss(Law):
     @property
     def is_attained(self) -> bool:  # type: ignore[override]  # known of some measures only
         """Where the law for groups is linear: then distances can be built into a mechanism."""
-        return self.measure in (PureDP, ZCDP, GaussianDP)
+        return self.claimed is None and self.measure in (PureDP, ZCDP, GaussianDP)
 
     def at(self, steps: Steps) -> Loss:
         """By the law for groups, or in proportion."""
@@ -94,14 +96,20 @@ class OfLoss(Law):
 
     def derivation(self, steps: Steps) -> Derivation:
         """The claim, and the law for groups."""
-        claim = _claimed(self.loss)
+        claim = _claimed(self.loss if self.claimed is None else self.claimed)
+        if self.claimed is not None:
+            for step in convert(self.claimed, self.measure).steps:
+                claim = step.over((claim,))
         if self.per_unit and steps not in (0, 1, INFINITY):
             return _claimed(self.at(steps))
         return claim if steps == 1 else group_derivation(claim, steps)
 
     def to(self, measure: Measure) -> Law:
         """The loss at one step, converted."""
-        return self if self.measure == measure else OfLoss(convert(self.loss, measure).loss, self.per_unit)
+        if self.measure == measure:
+            return self
+        claimed = self.loss if self.claimed is None else self.claimed
+        return OfLoss(convert(claimed, measure).loss, self.per_unit, claimed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,11 @@ from viameter.neighborhood.granularities import (
     Granularity,
     InsertDelete,
     Local,
+    Personalised,
     Unbounded,
     User,
 )
-from viameter.neighborhood.laws import Law, read_law
+from viameter.neighborhood.laws import Law, OfLoss, read_law
 from viameter.spaces import (
     ChangeOneDistance,
     HammingDistance,
@@ -78,7 +79,10 @@ class Claim:
 
     def pinned(self, target: Granularity) -> Claim:
         """The same claim; one for the target's granularity is said to be for that one, whatever comes next."""
-        return replace(self, granularity=self.in_granularity(target))
+        if self.granularity is not None:
+            return self
+        law = replace(self.law, per_unit=True) if isinstance(target, Geo) and isinstance(self.law, OfLoss) else self.law
+        return replace(self, law=law, granularity=target)
 
     def to(self, measure: Measure) -> Claim:
         """The same claim in another measure."""
@@ -172,6 +176,8 @@ def leaf(
     if isinstance(loss_or_measurement, Composed):
         if granularity is not None or mode != "separate":
             raise ParameterError("a composition knows its granularities: give none, and no mode")
+        if isinstance(loss_or_measurement.granularity, Personalised):
+            raise ParameterError("a personalised composition is none for everybody: nest that of each class on its own")
         return Leaf(map, (), inner=loss_or_measurement)
     classes = loss_or_measurement
     if isinstance(classes, Mapping) and classes and all(isinstance(name, str) for name in classes):
@@ -245,7 +251,8 @@ def with_claims(leaves: Sequence[Leaf], change: Callable[[Claim], Claim]) -> Seq
         claims = changed.get(id(leaf.claims))
         if claims is None:
             claims = changed[id(leaf.claims)] = tuple(change(claim) for claim in leaf.claims)
-        found.append(replace(leaf, claims=claims))
+        by_class = tuple((name, change(claim)) for name, claim in leaf.by_class)
+        found.append(replace(leaf, claims=claims, by_class=by_class))
     return tuple(found)
 
 

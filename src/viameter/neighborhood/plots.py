@@ -39,20 +39,14 @@ def plot_touches(
 
 
 def costs_by_leaf(composed: Composed) -> list[float]:
-    """What each leaf costs on the worst pattern, as a float to look at: the first number of its loss."""
+    """What each leaf's part costs on the worst pattern, as a float to look at: the first number of the loss."""
     arrangement, pattern = composed.arrangement, composed.pattern
-    touched = {
-        (id(gathered.cut), part): (gathered.cut, change)
-        for gathered, one in zip(arrangement.cuts, pattern.touched, strict=True)
-        for part, change in one.changes.items()
-    }
-    costs = []
-    for leaf in composed.leaves:
-        found = touched.get((id(leaf.part.cut), leaf.part.place))
-        if found is None:
-            costs.append(0.0)
-            continue
-        cut, change = found
-        numbers = arrangement.cost(leaf, change, (pattern.edit,), outside=cut.has_outside(leaf.part.place))
-        costs.append(float(numbers[0]))
-    return costs
+    costs: dict[tuple[int, int], float] = {}
+    for gathered, one in zip(arrangement.cuts, pattern.touched, strict=True):
+        for part, change in one.changes.items():
+            outside = gathered.cut.has_outside(part)
+            for leaf in gathered.leaves_of(part):
+                numbers = arrangement.cost(leaf, change, (pattern.edit,), outside=outside)
+                place = (id(gathered.cut), part)
+                costs[place] = costs.get(place, 0.0) + float(numbers[0])
+    return [costs.get((id(leaf.part.cut), leaf.part.place), 0.0) for leaf in composed.leaves]

@@ -63,7 +63,10 @@ def _listed(parts: Iterable[Iterable[Hashable]], by: str) -> Memberships:
         raise ParameterError(f"parts that list their values are by='value', not by={by!r}")
     holders: dict[Hashable, list[int]] = {}
     for place, listed in enumerate(parts):
-        for value in listed:
+        values = list(listed)
+        if not values:
+            raise ParameterError(f"parts[{place}] holds no value: leave it out")
+        for value in values:
             if value in holders:
                 raise ParameterError(
                     f"parts {holders[value][0]} and {place} overlap, so this is no partition: "

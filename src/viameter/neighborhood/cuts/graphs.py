@@ -93,7 +93,10 @@ class BySource(NodeParts):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Incident(NodeParts):
-    """Each part keeps its nodes and all edges that touch one of them, with the nodes at their other ends."""
+    """Each part keeps its nodes and all edges that touch one of them, with the nodes at their other ends.
+
+    Where the nodes are public (edges, links and rewired nodes are what is protected), each part has all of them.
+    """
 
     def label(self, part: int) -> str:
         """Which nodes the edges touch."""

@@ -21,6 +21,7 @@ from viameter.neighborhood.changes import (
     Records,
     Rows,
     Shifted,
+    Steps,
     Swap,
     exchanged,
 )
@@ -153,6 +154,10 @@ class RecordCut(Cut):
         """Whether every record is in just one part."""
         return False
 
+    def _moments(self, part: int, moments: Steps) -> Steps:
+        """At how many of a person's times something can be in a part."""
+        return moments
+
     @property
     def _can_exchange(self) -> bool:
         """Whether a part has two values, so that a record in it can be replaced by another."""
@@ -172,12 +177,12 @@ class RecordCut(Cut):
             found = worst_at_most(gains.column(edit), min(size, 2 * rows * self.width))
             return Touched(found.value, dict.fromkeys(found.chosen, edit), exact=False)
         most = rows * self.width
-        tables = [
-            [Fraction(0), *(gains.of(part, Person(count, edit.moments)) for count in range(1, rows + 1))]
-            for part in range(size)
+        sees = [
+            [Person(count, self._moments(part, edit.moments)) for count in range(1, rows + 1)] for part in range(size)
         ]
+        tables = [[Fraction(0), *(gains.of(part, change) for change in seen)] for part, seen in enumerate(sees)]
         result = worst_contribution(tables, l0=size, l1=most)
-        chosen: dict[int, Change] = {part: Person(count, edit.moments) for part, count in result.chosen}
+        chosen: dict[int, Change] = {part: sees[part][count - 1] for part, count in result.chosen}
         return Touched(result.value, chosen, self._independent and result.exact)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,6 +82,8 @@ class ByColumn(Cut):
         match edit:
             case Rows(cells=1):
                 return self._one_cell(gains)
+            case Rows(rows=rows, cells=cells) if cells != INFINITY:
+                return self._several_cells(rows, int(cells), gains)
             case Rows(rows=rows, cells=cells):
                 every = {part: Rows(rows, min(cells, self._width(part) * rows)) for part in range(self.size)}
                 return self._each(every, gains)
@@ -101,6 +104,19 @@ class ByColumn(Cut):
         for part, change in changes.items():
             value += gains.of(part, change)  # type: ignore[assignment]  # infinite if one is
         return Touched(value, changes)
+
+    def _several_cells(self, rows: Steps, cells: int, gains: Gains) -> Touched:
+        """So many cells, each in a column of its own choice; a column may be kept by several parts."""
+        widest = 1 if self.columns is None else max(Counter(name for kept in self.columns for name in kept).values())
+        tables = []
+        for part in range(self.size):
+            most = min(cells, self._width(part) * rows)
+            counts = range(1, int(min(most, cells)) + 1)
+            tables.append([Fraction(0), *(gains.of(part, Rows(min(rows, count), count)) for count in counts)])
+        found = worst_contribution(tables, l0=self.size, l1=cells * widest)
+        changes: dict[int, Change] = {part: Rows(min(rows, count), count) for part, count in found.chosen}
+        # Columns that are not named may be few; cells that several parts keep are not free to be chosen for each.
+        return Touched(found.value, changes, found.exact and widest == 1 and self.columns is not None)
 
     def _one_cell(self, gains: Gains) -> Touched:
         change = Rows(1, 1)

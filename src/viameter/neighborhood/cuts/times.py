@@ -9,7 +9,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import ParameterError
-from viameter.neighborhood.changes import Anything, Change, Events, Person
+from viameter.neighborhood.changes import Anything, Change, Events, Person, Steps
 from viameter.neighborhood.cuts.base import Gains, Touched, read_size, total
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.solvers import worst_overlap, worst_pair, worst_window
@@ -48,7 +48,7 @@ class Intervals(RecordCut):
             case Events(count=1):
                 return self._come(edit, gains)  # an event that turns into another stays at its time
             case Events(count=count, span=span) if span != INFINITY:
-                return self._window(int(min(count, span)), gains)
+                return self._window(int(min(count, span)), int(span), gains)
             case Person(rows=rows) if rows != INFINITY:
                 return self._person(edit, gains)
             case Person(moments=moments):
@@ -62,10 +62,15 @@ class Intervals(RecordCut):
                 return self._everywhere(edit, gains, exact=True)
         return super().worst(edit, gains)
 
-    def _window(self, width: int, gains: Gains) -> Touched:
+    def _moments(self, part: int, moments: Steps) -> Steps:
+        start, end = self.spans[part]
+        return min(moments, end - start + 1)
+
+    def _window(self, most: int, width: int, gains: Gains) -> Touched:
+        """Up to `most` events within so many times; fewer than there are times may be anywhere among them."""
         longest = max(end - start + 1 for start, end in self.spans)
         counts = range(1, min(width, longest) + 1)
-        columns = [gains.column(Events(count, count)) for count in counts]
+        columns = [gains.column(Events(min(most, count), count)) for count in counts]
         if all(column is columns[0] or column == columns[0] for column in columns):
             found = worst_window(self.spans, columns[0], width=width)
         else:
@@ -78,9 +83,9 @@ class Intervals(RecordCut):
         for part, (start, end) in enumerate(self.spans):
             common = min(end, first + width - 1) - max(start, first) + 1
             if common > 0:
-                changes[part] = Events(common, common)
+                changes[part] = Events(min(most, common), common)
         before = tuple(Moment(time) for time in range(first, first + width))
-        return Touched(found.value, changes, found.exact, before, (), self._image)
+        return Touched(found.value, changes, found.exact and most >= width, before, (), self._image)
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
         found = worst_window(self.spans, costs, width=1)

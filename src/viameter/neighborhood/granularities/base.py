@@ -51,8 +51,15 @@ class Granularity(ABC):
         return self.distance(change)
 
     def is_exact(self, change: Change) -> bool:
-        """Whether `distance` is not only enough steps for such a change, but needed for some."""
-        return True
+        """Whether `distance` is not only enough steps for such a change, but needed for some.
+
+        An infinite one is if there is no way at all, and not merely none that is known.
+        """
+        return self.distance(change) != INFINITY or self._is_far(change)
+
+    def _is_far(self, change: Change) -> bool:
+        """Whether no number of steps is enough for some changes of this kind."""
+        return False
 
     def __repr__(self) -> str:
         given = ((field, getattr(self, field.name)) for field in fields(self))

@@ -26,6 +26,9 @@ class Edge(Granularity):
                 return edges
         return INFINITY
 
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Star)  # a node more, or edges without number
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NodeGranularity(Granularity):
@@ -101,6 +104,9 @@ class NodeRewire(NodeGranularity):
             case Edges(count=count):
                 return count
         return INFINITY
+
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Star)  # a node more, or edges without number
 
     def is_exact(self, change: Change) -> bool:
         """Several edges may be those of one node."""

@@ -39,8 +39,7 @@ class Unbounded(Granularity):
         records = as_records(change)
         return INFINITY if records is None else records.both
 
-    def is_exact(self, change: Change) -> bool:
-        """Records that come and go are counted one by one."""
+    def _is_far(self, change: Change) -> bool:
         return as_records(change) is not None
 
 
@@ -63,6 +62,9 @@ class Bounded(Granularity):
         records = as_records(change)
         return self.distance(change) if records is None else most_of_either(records)
 
+    def _is_far(self, change: Change) -> bool:
+        return as_records(change) is not None  # of another size, which is public
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AddRemoveOrReplace(Granularity):
@@ -76,6 +78,9 @@ class AddRemoveOrReplace(Granularity):
         records = as_records(change)
         return INFINITY if records is None else most_of_either(records)
 
+    def _is_far(self, change: Change) -> bool:
+        return as_records(change) is not None
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class InsertDelete(Granularity):
@@ -88,6 +93,9 @@ class InsertDelete(Granularity):
     def _steps(self, change: Change) -> Steps:
         records = as_records(change)
         return INFINITY if records is None else records.both
+
+    def _is_far(self, change: Change) -> bool:
+        return as_records(change) is not None
 
 
 def most_of_either(records: Records) -> Steps:

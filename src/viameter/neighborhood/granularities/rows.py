@@ -49,6 +49,9 @@ class BoundedOrdered(Granularity):
                 return 0
         return INFINITY
 
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records)  # of another size, which is public
+
     def quotient(self, change: Change) -> Steps:
         """One record that comes into a part, or goes, does so by one row that changes in its place."""
         if isinstance(change, Records) and change.both == 1:
@@ -73,6 +76,9 @@ class ZeroOut(Granularity):
             case Records() if change.both == 0:
                 return 0
         return INFINITY
+
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records)
 
     def quotient(self, change: Change) -> Steps:
         """A record comes into a part from a blank outside of it, and goes into one."""
@@ -114,6 +120,9 @@ class Attribute(Granularity):
                 return steps_of_each(min(change.added, change.removed), columns)
         return INFINITY
 
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records) and not change.balanced
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Local(Granularity):
@@ -121,6 +130,10 @@ class Local(Granularity):
 
     slug = "local"
     columns: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.columns is not None:
+            read_count(self.columns, "columns")
 
     @property
     def protects(self) -> str:
@@ -139,6 +152,9 @@ class Local(Granularity):
             case Records() if change.both == 0:
                 return 0
         return INFINITY
+
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records)
 
     def quotient(self, change: Change) -> Steps:
         """Whatever changes in a part, it is the one record that does."""

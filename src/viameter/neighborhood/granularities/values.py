@@ -38,6 +38,9 @@ class Policy(Granularity):
         # A way along edges may leave the part, so that its length in the whole graph would be no bound.
         return INFINITY
 
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records) and not change.balanced
+
     def __repr__(self) -> str:
         return f"policy(<{len(self.pairs)} pairs>)"
 
@@ -89,6 +92,9 @@ class Geo(Granularity):
             case Rows(rows=0):
                 return 0
         return INFINITY
+
+    def _is_far(self, change: Change) -> bool:
+        return isinstance(change, Records)
 
     def __repr__(self) -> str:
         return f"geo({show(self.radius)})"
