@@ -7,7 +7,7 @@ import pytest
 from tests.neighborhood.families import MULTISETS, Family, Instance, check, of_records, on
 from viameter import neighborhood as nb
 
-INSTANCES = 40
+INSTANCES = 25
 
 
 def by_value(random: Random) -> Instance:

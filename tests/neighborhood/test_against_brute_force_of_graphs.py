@@ -7,7 +7,7 @@ import pytest
 from tests.neighborhood.families import Family, Instance, check, on
 from viameter import neighborhood as nb
 
-INSTANCES = 30
+INSTANCES = 25
 
 
 def induced(random: Random) -> Instance:

@@ -10,7 +10,7 @@ map with the loss of a mechanism on what it keeps. `compose` finds the touch pat
 """
 
 from viameter.neighborhood.allocate import Allocation, allocate
-from viameter.neighborhood.brute import BruteForce, brute_force
+from viameter.neighborhood.brute import BruteForce, brute_force, small_space
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.composing import compose
 from viameter.neighborhood.conditions import Check
@@ -129,6 +129,7 @@ __all__ = [
     "policy",
     "predicates",
     "projections",
+    "small_space",
     "split",
     "stability",
     "subsets",

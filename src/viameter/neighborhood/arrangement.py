@@ -99,7 +99,9 @@ class Arrangement:
         ways = []
         for claim in leaf.claims:
             steps = claim.steps(change, target=self.target, whole=whole, outside=outside)
-            reached = steps if steps in (0, INFINITY) else _whole_number(steps * leaf.part.stability, claim)
+            # On the common domain steps are those of the whole data, which a map after the part does not bring nearer.
+            factor = leaf.part.stability if claim.mode == "separate" else 1
+            reached = steps if steps in (0, INFINITY) else _whole_number(steps * factor, claim)
             ways.append(Chosen(claim, reached, claim.law.at(reached)))
         return min(ways, key=lambda way: self.scale.numbers(way.loss))
 

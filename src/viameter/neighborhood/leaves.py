@@ -284,6 +284,6 @@ def _of_measurement(measurement: Measurement, granularity: Granularity | None) -
         )
     if granularity is None:
         return own
-    if type(granularity) is not type(own):
+    if granularity != own:
         raise MetricMismatch("the granularity that was given", granularity, "the measurement", metric)
     return granularity

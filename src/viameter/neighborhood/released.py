@@ -103,10 +103,10 @@ def measurement(composed: Composed, space: Space | None = None) -> Released:
         raise ParameterError("measurement takes what compose(granularity, leaves) made")
     space = space or _space_of(composed)
     own = GRANULARITY_OF.get(type(space.metric))
-    if own is None or type(own) is not type(composed.granularity):
+    if own != composed.granularity:
         raise NoTheorem(
             f"the composition is for {composed.granularity!r}, and the data's metric is {space.metric!r}: "
-            "compose for the granularity of that metric"
+            f"compose for the granularity of that metric{'' if own is None else f', {own!r}'}"
         )
     members = [chain(leaf, f"leaves[{place}]", space) for place, leaf in enumerate(composed.leaves)]
     batch = compose_batch(space, members, measure=composed.measure)

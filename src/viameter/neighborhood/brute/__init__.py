@@ -4,6 +4,6 @@
 - `search`: the worst pair, the conditions C1 and C2, and a smallest counterexample.
 """
 
-from viameter.neighborhood.brute.search import BruteForce, brute_force
+from viameter.neighborhood.brute.search import BruteForce, brute_force, small_space
 
-__all__ = ["BruteForce", "brute_force"]
+__all__ = ["BruteForce", "brute_force", "small_space"]

@@ -17,6 +17,7 @@ from viameter.neighborhood.brute.relations import (
     MULTISETS,
     PEOPLE,
     STREAMS,
+    TABLES,
     Kind,
     kind_of,
 )
@@ -24,7 +25,7 @@ from viameter.neighborhood.cuts import Cut
 from viameter.neighborhood.cuts.base import letter
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.cuts.graphs import BySource, Incident, Induced
-from viameter.neighborhood.cuts.people import Contributions
+from viameter.neighborhood.cuts.people import Contributions, ForeignKeys
 from viameter.neighborhood.cuts.predicates import Predicates
 from viameter.neighborhood.cuts.records import Memberships, Partition, Subsets
 from viameter.neighborhood.cuts.rows import ByColumn, ById
@@ -66,6 +67,8 @@ def small_model(target: Granularity, cut: Cut, *, size: int) -> SmallModel:
             return _graph(cut, target, size)
         case BySource(), "directed graphs":
             return _links(cut, size)
+        case ForeignKeys(), "tables":
+            return _chain_of_tables(cut, size)
         case (
             (Partition() | Subsets() | Memberships() | Tree() | Intervals() | Predicates() | Whole()),
             ("multisets" | "lists"),
@@ -251,3 +254,19 @@ def _links(cut: BySource, size: int) -> SmallModel:
         return lambda data: (data[0], frozenset(link for link in data[1] if link[0] in own))
 
     return SmallModel(DIRECTED, members, tuple(keep(part) for part in range(len(cut))))
+
+
+def _chain_of_tables(cut: ForeignKeys, size: int) -> SmallModel:
+    """Up to `size` rows of the first table, with all rows that refer to them; each table refers to the one before."""
+    fan_outs = []
+    for place, refers in enumerate(cut.refers):
+        if (place == 0 and refers) or (place > 0 and [above for above, _ in refers] != [place - 1]):
+            raise NoTheorem(
+                f"small databases are known for tables of which each refers to the one before, not for {cut!r}"
+            )
+        fan_outs += [int(fan) for _, fan in refers]
+
+    def keep(part: int) -> MapFunction:
+        return lambda data: tuple(sorted(data[part]))
+
+    return SmallModel(TABLES, finite.foreign_keys(size, fan_outs), tuple(keep(part) for part in range(len(cut))))

@@ -106,6 +106,8 @@ def relation_of(granularity: Granularity, *, on: Kind) -> Any:
             return finite.user if on == STREAMS else of_one_person
         case Policy():
             return finite.policy(granularity.pairs)
+        case Entity():
+            return _first_of_a_chain
         case Attribute() if on == MULTISETS:
             return finite.attribute_unordered
         case Unbounded() if on == LISTS:
@@ -118,6 +120,12 @@ def relation_of(granularity: Granularity, *, on: Kind) -> Any:
     if found is None:
         raise NoTheorem(f"no small databases are known for {granularity!r}")
     return found[1]
+
+
+def _first_of_a_chain(before: Any, after: Any) -> bool:
+    """One row of the first table came or went with all that refers to it; each table refers to the one before."""
+    chain = [None, *range(len(before) - 1)]
+    return finite.entity(chain)(before, after)
 
 
 def _up_to_order(relation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:

@@ -9,13 +9,13 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.neighborhood.brute.models import SmallModel, small_model
-from viameter.neighborhood.brute.relations import relation_of
+from viameter.neighborhood.brute.relations import kind_of, relation_of
 from viameter.neighborhood.changes import Records
 from viameter.neighborhood.conditions import Check
-from viameter.neighborhood.cuts import Cut
+from viameter.neighborhood.cuts import Cut, by_source, contributions, foreign_keys, induced, memberships, partition
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace, exact_worst
-from viameter.neighborhood.granularities import Granularity
+from viameter.neighborhood.granularities import Attribute, Granularity, Group, Policy
 from viameter.neighborhood.leaves import Leaf
 from viameter.neighborhood.witness import Seen, Witness
 
@@ -62,6 +62,43 @@ def brute_force(granularity: Granularity | PrivacySpace, leaves: Sequence[Leaf],
     answer = exact_worst(space, [_finite(leaf, model, granularity) for leaf in given])
     proves, why = _is_proof(granularity, cut, model, size)
     return _report(answer, given, proves, why)
+
+
+def small_space(granularity: Granularity, cut: Cut | None = None, *, size: int = 2) -> PrivacySpace:
+    """A small class of databases with a granularity's neighbor relation, to look at: its neighbors and distances.
+
+    The databases are of the kind that the granularity speaks of, and of the records that a cut tells apart.
+
+    >>> from viameter import neighborhood as nb
+    >>> lists = nb.small_space(nb.bounded_ordered())
+    >>> lists.neighbors(("a", "b"))
+    (('a', 'a'), ('a', 'c'), ('a', 'd'), ('b', 'b'), ('c', 'b'), ('d', 'b'))
+    >>> nb.small_space(nb.edge()).diameter
+    Fraction(6, 1)
+    """
+    model = small_model(granularity, _usual_cut(granularity) if cut is None else cut, size=size)
+    return PrivacySpace(model.members, relation=relation_of(granularity, on=model.kind), name=repr(granularity))
+
+
+def _usual_cut(granularity: Granularity) -> Cut:
+    base = granularity.base if isinstance(granularity, Group) else granularity
+    if isinstance(base, Policy):
+        values = sorted({value for pair in base.pairs for value in pair}, key=repr)
+        return memberships({value: [0] for value in values})
+    if isinstance(base, Attribute):
+        return partition(2, by="column")
+    match kind_of(base):
+        case "streams":
+            return partition(3, by="time")
+        case "graphs":
+            return induced(2)
+        case "directed graphs":
+            return by_source(2)
+        case "people":
+            return contributions(2, l0=2, l1=2)
+        case "tables":
+            return foreign_keys({"a": {}, "b": {"a": 2}})
+    return partition(2, by="value")
 
 
 def _only_cut(leaves: Sequence[Leaf]) -> Cut:
