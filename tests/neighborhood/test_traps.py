@@ -47,7 +47,7 @@ def test_a_person_who_comes_is_seen_as_blanks_by_every_part_that_makes_others_bl
 
 
 def test_two_events_within_three_times_need_not_be_next_to_one_another() -> None:
-    # BUG: Events(2, 3) may be at the first and the last time; a window of two times never is.
+    # Events(2, 3) may be at the first and the last time; a window of two times never is.
     def close(before: Any, after: Any) -> bool:
         times = [time for time, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
         return 1 <= len(times) <= 2 and times[-1] - times[0] < 3
@@ -73,7 +73,7 @@ def test_two_events_within_three_times_need_not_be_next_to_one_another() -> None
 
 
 def test_the_events_of_one_of_two_users_in_a_window_may_have_a_gap() -> None:
-    # BUG: ann at times 0 and 2 and bob at time 1 are a window of three; ann's own composition sees Events(2, 3).
+    # Ann at times 0 and 2 and bob at time 1 are a window of three; ann's own composition sees Events(2, 3).
     members = streams(3, [("ann", 0), ("bob", 0)])
 
     def kept(who: str, times: range) -> Any:
@@ -92,8 +92,8 @@ def test_the_events_of_one_of_two_users_in_a_window_may_have_a_gap() -> None:
     assert truth <= loss_or_error(nb.w_event(3), leaves)
 
 
-def test_a_personalised_composition_within_another_counts_every_class() -> None:
-    # BUG: for one record more class A costs most, for a replaced one class B; only A is kept.
+def test_a_personalised_composition_within_another_counts_every_class_or_is_refused() -> None:
+    # For one record more class A costs most, for a replaced one class B.
     bins = nb.partition(2, values=1)
     inner = nb.compose(
         nb.personalised(["A", "B"]),
@@ -102,11 +102,15 @@ def test_a_personalised_composition_within_another_counts_every_class() -> None:
             nb.leaf(bins[1], {"A": vm.pure(0), "B": vm.pure("0.4")}),
         ],
     )
-    assert vm.pure("0.8") <= loss_or_error(nb.bounded(), [nb.leaf(nb.whole(), inner)])
+    try:
+        leaf = nb.leaf(nb.whole(), inner)
+    except ViameterError:
+        return
+    assert vm.pure("0.8") <= loss_or_error(nb.bounded(), [leaf])
 
 
 def test_a_personalised_composition_at_two_steps_counts_every_class() -> None:
-    # BUG: at one step class A costs most, at two class B; only A is kept.
+    # At one step class A costs most, at two class B; only A is kept.
     law = {"A": {1: vm.pure("0.5"), 2: vm.pure("0.6")}, "B": {1: vm.pure("0.4"), 2: vm.pure(10)}}
     composed = nb.compose(nb.personalised(["A", "B"]), [nb.leaf(nb.whole(), law)])
     try:
@@ -179,7 +183,7 @@ def test_a_guarantee_on_a_smaller_class_is_none_on_a_larger_one(frm: Granularity
 
 
 def test_what_is_private_on_the_common_domain_gains_nothing_from_a_stability() -> None:
-    # BUG: the mechanism is pure(1) per unit on the whole data, where one step is one unit, whatever comes in between.
+    # The mechanism is pure(1) per unit on the whole data, where one step is one unit, whatever comes in between.
     part = nb.partition(2)[0].then(stability="1/2")
     leaf = nb.leaf(part, vm.pure(1), granularity=nb.geo(1), mode="common")
     assert vm.pure(1) <= loss_or_error(nb.geo(1), [leaf])
@@ -193,7 +197,7 @@ def test_the_only_part_by_time_leaves_nothing_outside() -> None:
 
 @pytest.mark.parametrize("columns", [0, -3])
 def test_a_record_has_at_least_one_column(columns: int) -> None:
-    # BUG: local(columns=0) is taken, and then a change of no cell costs nothing.
+    # Local(columns=0) is taken, and then a change of no cell costs nothing.
     def composed() -> Any:
         leaf = nb.leaf(nb.whole(), vm.pure(1), granularity=nb.bounded_ordered())
         return nb.compose(nb.local(columns=columns), [leaf]).loss
@@ -234,7 +238,7 @@ def test_lists_in_another_order_are_the_same_multiset() -> None:
 
 
 def test_claims_of_tightness_hold_for_two_cells_in_three_columns() -> None:
-    # BUG: two cells are in at most two of the columns; the engine says pure(1), and that no bound is smaller.
+    # Two cells are in at most two of the columns; the engine says pure(1), and that no bound is smaller.
     leaves = [nb.leaf(part, vm.pure(e)) for part, e in zip(nb.partition(3, by="column"), THREE, strict=True)]
     target = nb.group(nb.attribute(), 2)
     composed, found = nb.compose(target, leaves), nb.brute_force(target, leaves)

@@ -101,8 +101,7 @@ def allocate(
     losses = tuple(leaf.losses[0] for leaf in composed.leaves)
     error = sum((weighed[n] / Fraction(amount_of(losses[n])) ** search.power for n in search.touched), Fraction(0))
     bound = from_fraction_down(search.bound / amount**search.power)
-    rounded_up = from_fraction_up(error)
-    return Allocation(tuple(composed.leaves), losses, rounded_up, min(bound, rounded_up), composed, search.rounds)
+    return Allocation(tuple(composed.leaves), losses, from_fraction_up(error), bound, composed, search.rounds)
 
 
 def _within(leaves: Leaves, amounts: Sequence[Fraction], budget: Loss) -> Composed:

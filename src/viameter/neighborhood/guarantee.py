@@ -9,7 +9,7 @@ from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Steps
-from viameter.neighborhood.granularities import Geo, Granularity, Group
+from viameter.neighborhood.granularities import Geo, Granularity, Group, speaks_of_data_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,6 +47,8 @@ def stability(frm: Granularity, to: Granularity) -> Steps:
             raise ParameterError(f"{name}={plain(given)} is not a granularity: expected e.g. bounded()")
     if frm == to:
         return 1
+    if not speaks_of_data_of(frm, to):
+        return INFINITY
     if isinstance(frm, Geo) and isinstance(to, Geo):
         if to.radius <= frm.radius:
             return 1

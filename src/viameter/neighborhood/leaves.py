@@ -22,6 +22,7 @@ from viameter.neighborhood.granularities import (
     Personalised,
     Unbounded,
     User,
+    speaks_of_data_of,
 )
 from viameter.neighborhood.laws import Law, OfLoss, read_law
 from viameter.spaces import (
@@ -59,10 +60,12 @@ class Claim:
     def steps(self, change: Change, *, target: Granularity, whole: Iterable[Change], outside: bool) -> Steps:
         """How many steps of the claim's granularity a change in the part is."""
         granularity = target if self.granularity is None else self.granularity
+        if not speaks_of_data_of(granularity, target):
+            return INFINITY
         if self.mode == "separate":
             return granularity.distance(change)
-        if isinstance(target, Local) and not isinstance(
-            granularity, Local | Bounded | BoundedOrdered | Attribute | Geo
+        if isinstance(target.innermost, Local) and not isinstance(
+            granularity.innermost, Local | Bounded | BoundedOrdered | Attribute | Geo
         ):
             raise NoTheorem(
                 f"the whole data are one record, between which {granularity!r} knows no steps: state what a leaf on "

@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import OptimizeResult  # type: ignore[import-untyped]
 from tests.neighborhood.solvers.instances import INFINITY, plus, row, seeds
 
 from viameter.errors import NumberError, ParameterError
@@ -87,6 +88,14 @@ def test_coefficients_of_wild_sizes_keep_the_bound_above() -> None:
             _check(table, rows)
 
 
+def test_many_tiny_coefficients_that_make_room_are_not_dropped() -> None:
+    tiny = Fraction(1, 2**31)
+    table: Table = [[Fraction(0), Fraction(1)], *([Fraction(0), Fraction(0)] for _ in range(1000))]
+    # The first amount fits only if all others are 1.
+    rows: Rows = [({0: Fraction(1), **dict.fromkeys(range(1, 1001), -tiny)}, 1 - 1000 * tiny)]
+    assert worst_linear(table, rows=rows).value >= 1
+
+
 def test_a_row_that_is_met_with_equality_is_met() -> None:
     third = Fraction(1, 3)
     for scale in (Fraction(1), Fraction(1, 10**9), Fraction(10**20), Fraction(10**6 + 3, 7)):
@@ -120,6 +129,23 @@ def test_only_the_dual_bound_is_believed(monkeypatch: pytest.MonkeyPatch) -> Non
     late = worst_linear(_KNAPSACK, rows=_ROW)
     assert (late.chosen, late.exact) == (((0, 1),), False)
     assert Fraction(11, 2) < late.value < Fraction(11, 2) + Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("status", "bound", "expected"),
+    [(0, -5.5, 5.5), (1, -5.5, 5.5), (1, None, None), (1, -INFINITY, None), (1, float("nan"), None), (4, -5.5, None)],
+)
+def test_of_what_scipy_says_the_dual_bound_is_taken(
+    monkeypatch: pytest.MonkeyPatch, status: int, bound: float | None, expected: float | None
+) -> None:
+    found = OptimizeResult(status=status, x=np.array([1.0, 0.0, 0.0]), fun=-3.0, mip_dual_bound=bound)
+    monkeypatch.setattr("scipy.optimize.milp", lambda *_, **__: found)
+    program = milp.Program()
+    program.variable(Fraction(3))
+    answer, scale = program.solve(time_limit=None, progress=None)
+    assert (answer.bound, answer.infeasible, scale) == (expected, False, 1)
+    worst = worst_linear(_KNAPSACK, rows=_ROW)
+    assert not worst.exact and worst.value == (7 if expected is None else worst.value) and worst.value > 5
 
 
 def test_a_pattern_that_does_not_fit_exactly_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,8 @@ def test_a_program_without_a_believable_bound_leaves_the_sum_of_all(
     if bound is None:
         worst = worst_predicates(given, {"a": range(4)}, cross=ones, both=[Fraction(3)] * 3)
         assert (worst.value, worst.exact) == (8, False)  # only one record touches the last leaf
+        always = worst_predicates([{}], {"a": range(4)}, cross=[Fraction(5)], both=[Fraction(1)])
+        assert (always.value, always.exact) == (1, False)  # both records touch it
 
 
 def test_random_ranges_over_wide_domains_agree_with_their_end_points() -> None:
@@ -175,6 +177,7 @@ def test_one_record_only_has_nothing_to_be_replaced_by() -> None:
         assert (worst.value, worst.chosen, worst.exact) == (0, None, True)
     assert worst_predicates([{}], {}, cross=[INFINITY]).value == INFINITY
     assert worst_predicates([{}], {"a": [1, 2]}, cross=[INFINITY], both=[Fraction(3)]).value == 3
+    assert worst_predicates([{"a": {1}}], {"a": [1, 2]}, cross=[Fraction(3)], both=[INFINITY]).value == 3
 
 
 def test_weights_too_fine_for_floats_give_a_bound_that_is_not_exact() -> None:

@@ -52,7 +52,7 @@ def partition(
         case "column":
             return ByColumn(None, parts)
         case "time":
-            return Intervals(tuple((time, time) for time in range(parts)))
+            return Intervals(tuple((time, time) for time in range(parts)), covers=True)
         case "position":
             return ByPosition(parts)
     return Partition(parts, by, min(values, 2), blanks)

@@ -65,6 +65,9 @@ class RecordCut(Cut):
 
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """The costliest records to add, remove or replace."""
+        if self._blanked != OUT and not isinstance(edit, Blanks | Rows):
+            # A record that comes would be one blank more in every part.
+            raise self._refuse(edit)
         match edit:
             case Records() if edit.both == 0:
                 return UNTOUCHED
@@ -80,7 +83,9 @@ class RecordCut(Cut):
                 return self._many(edit, gains)
             case Swap():
                 return self._replace(edit, IN, edit, gains)
-            case Rows(rows=1) | Shifted():
+            case Rows(rows=1):
+                return self._replace(edit, self._blanked, edit, gains)
+            case Shifted():
                 return self._replace(edit, IN, edit, gains)
             case Blanks(rows=1):
                 return self._come(self._blanked, gains)
@@ -404,7 +409,7 @@ class Memberships(RecordCut):
                         "list every value of the policy"
                     )
                 return [(place[one], place[other]) for one, other in ends], True
-            case Rows(cells=1) if all(isinstance(record, tuple) for record in self.records):
+            case Rows(cells=1) if not self.plural and all(isinstance(record, tuple) for record in self.records):
                 return _one_cell_apart(self.records), True  # type: ignore[arg-type]  # tuples of cells
             case Rows(cells=1) | Shifted():
                 return None, False

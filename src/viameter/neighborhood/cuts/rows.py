@@ -36,6 +36,8 @@ class ById(Partition):
 
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """Rows that stay in their places touch the parts that these belong to, and so do persons."""
+        if self.blanks and not isinstance(edit, Blanks | Rows):
+            raise self._refuse(edit)
         match edit:
             case Rows(rows=rows) if rows != INFINITY:
                 return self._spread(int(rows), lambda count: Rows(count, edit.cells), gains)
@@ -165,7 +167,7 @@ def projections(columns: Iterable[Iterable[str]]) -> ByColumn:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ByPosition(Cut):
-    """Chunks of an order: a record that comes in pushes one from each chunk into the next."""
+    """Equal shares of an order: a record that comes in pushes others from chunk to chunk, at both ends of each."""
 
     size: int
 
@@ -201,8 +203,8 @@ class ByPosition(Cut):
 
 
 def _shifts(edit: Records, cut: Cut) -> list[tuple[int, int]]:
-    """What a chunk may see: a record that comes or goes moves each end of a chunk by at most one."""
+    """What a chunk may see: a record that comes or goes is in it, and moves each of its ends by at most one."""
     if edit.both == INFINITY or edit.both > 20:
         raise cut._refuse(edit)
     most = int(edit.both)
-    return [(a, r) for a in range(2 * most + 1) for r in range(2 * most + 1) if 0 < a + r <= 2 * most]
+    return [(a, r) for a in range(3 * most + 1) for r in range(3 * most + 1) if 0 < a + r <= 3 * most]

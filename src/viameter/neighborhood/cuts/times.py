@@ -23,6 +23,12 @@ class Intervals(RecordCut):
     """Each part keeps the records of a span of times, both ends included."""
 
     spans: tuple[tuple[int, int], ...]
+    covers: bool = False
+    """Whether every record is at a time of one of the spans."""
+
+    def has_outside(self, part: int) -> bool:
+        """Unless the spans hold everything, and this is the only one."""
+        return not self.covers or len(self.spans) > 1
 
     def __len__(self) -> int:
         return len(self.spans)

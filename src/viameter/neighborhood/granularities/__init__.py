@@ -5,7 +5,7 @@
 - `values`: policy graphs, metrics on values.
 - `persons`: event, w-event, user, entity.
 - `graphs`: edge, node (add/remove or rewire), out-link.
-- `derived`: groups, free-lunch, personalised, your own.
+- `classes`: whether one speaks of the data of another. `derived`: groups, free-lunch, personalised, your own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from viameter.errors import ParameterError
 from viameter.neighborhood.granularities.base import Granularity
+from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.granularities.derived import FreeLunch, Group, OwnGranularity, Personalised, granularity
 from viameter.neighborhood.granularities.graphs import Edge, Node, NodeRewire, OutLink
 from viameter.neighborhood.granularities.persons import Entity, Event, User, WEvent
@@ -103,6 +104,7 @@ __all__ = [
     "out_link",
     "personalised",
     "policy",
+    "speaks_of_data_of",
     "unbounded",
     "user",
     "w_event",

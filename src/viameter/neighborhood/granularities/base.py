@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -19,6 +20,19 @@ class Granularity(ABC):
     """
 
     slug: ClassVar[str]
+    ordered: ClassVar[bool] = False
+    """Whether its datasets are lists, of which another order makes another dataset."""
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """What it takes to be so of all datasets: how many rows a person has, how many edges a node."""
+        given = {name: getattr(self, name, None) for name in ("rows", "times", "nodes", "degree")}
+        return {name: most for name, most in given.items() if isinstance(most, int)}
+
+    @property
+    def innermost(self) -> Granularity:
+        """The granularity whose steps this is made of."""
+        return self
 
     @property
     @abstractmethod

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from viameter.arith import INFINITY
 from viameter.errors import MapError, ParameterError, plain
-from viameter.neighborhood.changes import Anything, Change, Records, Steps
+from viameter.neighborhood.changes import Anything, Change, Moved, Records, Steps
 from viameter.neighborhood.granularities.base import Granularity
 from viameter.neighborhood.granularities.rows import read_count
 
@@ -40,12 +40,26 @@ class Group(Granularity):
         """So many of the changes of a step."""
         return tuple(edit.times(self.most) for edit in self.base.edits)
 
+    @property
+    def innermost(self) -> Granularity:
+        """That of the other."""
+        return self.base.innermost
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """Those of the other."""
+        return self.base.limits
+
     def distance(self, change: Change) -> Steps:
         """A step covers so many of the other's: the graph of neighbors, to that power."""
+        if isinstance(change, Moved):
+            return change.steps  # counted in this granularity
         return _rounded_up(self.base.distance(change), self.most)
 
     def quotient(self, change: Change) -> Steps:
         """The same in the quotient."""
+        if isinstance(change, Moved):
+            return change.steps
         return _rounded_up(self.base.quotient(change), self.most)
 
     def is_exact(self, change: Change) -> bool:
@@ -96,6 +110,16 @@ class Personalised(Granularity):
     def edits(self) -> tuple[Change, ...]:
         """Those of the base."""
         return self.base.edits
+
+    @property
+    def innermost(self) -> Granularity:
+        """That of the base."""
+        return self.base.innermost
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """Those of the base."""
+        return self.base.limits
 
     def _steps(self, change: Change) -> Steps:
         return self.base.distance(change)

@@ -87,6 +87,7 @@ class InsertDelete(Granularity):
     """One row is inserted into a list, or deleted from it; the order of rows matters."""
 
     slug = "insert-delete"
+    ordered = True
     protects = "one list has one row more than the other"
     edits = (Records(1, 1, total=1),)
 

@@ -22,6 +22,7 @@ class BoundedOrdered(Granularity):
     """One row changes in its place; how many rows there are, and their order, is public."""
 
     slug = "bounded-ordered"
+    ordered = True
     columns: int | None = None
     """How many columns there are, if that is to be used."""
 
@@ -64,6 +65,7 @@ class ZeroOut(Granularity):
     """One row turns blank, or ceases to be, in its place."""
 
     slug = "zero-out"
+    ordered = True
     protects = "one is the other with one row made blank in its place"
     edits = (Blanks(1),)
 
@@ -92,6 +94,7 @@ class Attribute(Granularity):
     """One cell of one row changes: the value of one attribute."""
 
     slug = "attribute"
+    ordered = True
     columns: int | None = None
     """How many attributes a row has, if that is known."""
 
@@ -129,6 +132,7 @@ class Local(Granularity):
     """The data are one record, and any other is a neighbor: each person randomizes their own."""
 
     slug = "local"
+    ordered = True
     columns: int | None = None
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ def worst_at_most(gains: Sequence[Extended], most: int) -> Worst:
     if most == 0:
         return Worst(ZERO, ())
     reach = np.partition(keys, len(keys) - most)[len(keys) - most] if most < len(keys) else 0.0
-    candidates = np.flatnonzero(keys >= (reach * _CLOSE))
+    candidates = np.flatnonzero(keys >= reach * _CLOSE)
     candidates = candidates[np.argsort(-keys[candidates], kind="stable")]
     ordered = _sorted_exactly(candidates, keys[candidates], gains, most, alike)
     chosen = tuple(i for i in ordered if gains[i])
