@@ -3,8 +3,8 @@
 from random import Random
 
 import pytest
-
 from tests.neighborhood.families import MULTISETS, Family, Instance, check, of_records, on
+
 from viameter import neighborhood as nb
 
 INSTANCES = 25

@@ -4,9 +4,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.neighborhood.families import MULTISETS, Family, Instance, check, losses, on
 
 import viameter as vm
-from tests.neighborhood.families import MULTISETS, Family, Instance, check, losses, on
 from viameter import neighborhood as nb
 from viameter.neighborhood.finite import FiniteLeaf, PrivacySpace, entity, exact_worst, foreign_keys
 

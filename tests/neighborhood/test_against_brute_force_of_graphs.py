@@ -3,8 +3,8 @@
 from random import Random
 
 import pytest
-
 from tests.neighborhood.families import Family, Instance, check, on
+
 from viameter import neighborhood as nb
 
 INSTANCES = 25

@@ -19,7 +19,7 @@ from viameter.arith import INFINITY
 from viameter.core import Loss
 from viameter.errors import NoTheorem, NumberError, ParameterError
 from viameter.measures.amounts import GaussianLoss, PureLoss, ZCDPLoss
-from viameter.neighborhood.allocate_search import best_under, bound_down, error_of
+from viameter.neighborhood.allocation_search import best_under, bound_down, error_of
 from viameter.neighborhood.changes import Change, exchanged
 from viameter.neighborhood.cuts import Gains, Touched
 
@@ -333,7 +333,7 @@ def test_progress_is_told_after_a_second_and_not_before(monkeypatch: pytest.Monk
 
     def run(seconds: float) -> int:
         clock = itertools.count(0.0, seconds)
-        monkeypatch.setattr("viameter.neighborhood.allocate_rounds.time.monotonic", lambda: next(clock))
+        monkeypatch.setattr("viameter.neighborhood.allocation_rounds.time.monotonic", lambda: next(clock))
         said.clear()
         return nb.allocate(nb.unbounded(), parts, budget=vm.pure(1), weights=weights, progress=said.append).rounds
 

@@ -11,7 +11,7 @@ import viameter as vm
 from viameter import neighborhood as nb
 from viameter.arith import write
 from viameter.cli.declared import read_declared
-from viameter.cli.verdicts import Verdict, judge, read_claim, why_not_least
+from viameter.cli.verdicts import Verdict, judge, read_claim
 from viameter.core.conversion import convert
 from viameter.errors import NoTheorem
 from viameter.measures.records import MEASURES
@@ -23,7 +23,7 @@ class Report:
     """All that is said of a file."""
 
     composed: nb.Composed
-    why_not_least: str | None
+    why_not_tight: str | None
     c1: nb.Check
     c2: nb.Check
     loss: vm.Loss
@@ -47,10 +47,10 @@ def compose_declared(
         loss = converted.loss
     verdict = None
     if claimed is not None:
-        verdict = judge(claimed, composed, declared.leaves, at_delta=None if delta is None else loss)
+        verdict = judge(claimed, composed, at_delta=None if delta is None else loss)
     report = Report(
         composed,
-        why_not_least(composed, declared.leaves),
+        composed.why_not_tight,
         _checked(composed.check_c1),
         _checked(composed.check_c2),
         loss,
@@ -90,8 +90,8 @@ def _as_text(report: Report) -> str:
 
 
 def _least(report: Report) -> str:
-    if report.why_not_least is not None:
-        return f"Is less possible? Not known: {report.why_not_least}."
+    if report.why_not_tight is not None:
+        return f"Is less possible? Not known: {report.why_not_tight}."
     if not report.composed.loss.is_finite:
         return "Is less possible? No: some mechanisms with these losses tell the neighbors below apart by any amount."
     return "Is less possible? No: some mechanisms with these losses cost just this on the neighbors below."
@@ -113,8 +113,8 @@ def _as_json(report: Report) -> dict[str, Any]:
         "neighbors": composed.granularity.protects,
         "leaves": len(composed.leaves),
         "loss": report.loss.to_json(),
-        "tight": report.why_not_least is None,
-        "why_not_tight": report.why_not_least,
+        "tight": report.why_not_tight is None,
+        "why_not_tight": report.why_not_tight,
         "witness": _witness_as_json(composed.witness),
         "c1": {"holds": report.c1.holds, "reason": report.c1.reason},
         "c2": {"holds": report.c2.holds, "reason": report.c2.reason},

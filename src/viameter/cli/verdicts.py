@@ -46,31 +46,7 @@ def read_claim(written: str) -> vm.Loss:
     return read_amount(measure, dict(pairs), where)
 
 
-def why_not_least(composed: nb.Composed, declared: Sequence[nb.Leaf]) -> str | None:
-    """What keeps the bound from being known to be the least for the losses that were declared; None if it is."""
-    reason = _why_not_attained(composed, declared)
-    if reason is None and _attained(composed) != composed.loss:
-        return "the sum of the losses was rounded up"
-    return reason
-
-
-def _why_not_attained(composed: nb.Composed, declared: Sequence[nb.Leaf]) -> str | None:
-    if composed.why_not_tight is not None:
-        return composed.why_not_tight
-    if any(loss.measure != composed.measure for leaf in declared for loss in leaf.losses):
-        return f"declared losses were converted into {composed.measure!r}, which may be more than they cost"
-    return None
-
-
-def _attained(composed: nb.Composed) -> vm.Loss:
-    """What the costliest pattern costs, before it is rounded; where it is attained, that is one number."""
-    exact: vm.Loss = type(composed.loss)(composed.pattern.value)  # type: ignore[call-arg]  # the one number
-    return exact
-
-
-def judge(
-    claim: vm.Loss, composed: nb.Composed, declared: Sequence[nb.Leaf], *, at_delta: vm.Loss | None = None
-) -> Verdict:
+def judge(claim: vm.Loss, composed: nb.Composed, *, at_delta: vm.Loss | None = None) -> Verdict:
     """Compare a claim with what is proved: the composed loss, or what it is at the delta that was asked for."""
     proved = [composed.loss] if at_delta is None else [composed.loss, at_delta]
     bounds = [bound for loss in proved if (bound := _converted(loss, claim.measure)) is not None]
@@ -81,18 +57,17 @@ def judge(
             "by --into, or give --delta for a claim in ApproxDP"
         )
     if any(bound <= claim for bound in bounds):
-        return _holding(claim, composed, declared, bounds)
-    reason = _why_not_attained(composed, declared)
+        return _holding(claim, composed, bounds)
+    reason = composed.why_not_tight
     # In another measure than the bound's, the claim says this much in the bound's.
     implied = _converted(claim, composed.measure)
-    if reason is None and implied is not None and not _attained(composed) <= implied:
+    if reason is None and implied is not None and not composed.loss <= implied:
         what = (
             f"cost {composed.loss!r}" if composed.loss.is_finite else "tell two neighbors apart by more than any bound"
         )
         return Verdict(
             claim, "WRONG", f"some mechanisms that keep to every declared loss {what}, on the pair of neighbors shown"
         )
-    reason = why_not_least(composed, declared)
     if reason is None:
         reason = f"that {composed.loss!r} is attained says nothing of less in {claim.measure!r}"
     text = (
@@ -101,14 +76,14 @@ def judge(
     return Verdict(claim, "UNPROVED", text)
 
 
-def _holding(claim: vm.Loss, composed: nb.Composed, declared: Sequence[nb.Leaf], bounds: Sequence[vm.Loss]) -> Verdict:
+def _holding(claim: vm.Loss, composed: nb.Composed, bounds: Sequence[vm.Loss]) -> Verdict:
     below = [bound for bound in bounds if bound < claim]
     if below:
         return Verdict(claim, "LOOSE", f"it holds, and so does {below[-1]!r}, which is less")
     if claim.measure != composed.measure:
         reason: str | None = f"the bound was converted from {composed.loss!r}"
     else:
-        reason = why_not_least(composed, declared)
+        reason = composed.why_not_tight
     if reason is None:
         return Verdict(
             claim, "RIGHT", "it is what is proved, and nothing less holds for all mechanisms of these losses"

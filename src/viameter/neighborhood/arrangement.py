@@ -14,9 +14,9 @@ from viameter.arith import INFINITY, Extended
 from viameter.core import Loss
 from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Change, Steps
+from viameter.neighborhood.claims import Claim, Leaf, UniformLeaves
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
-from viameter.neighborhood.leaves import Claim, Leaf, UniformLeaves
 from viameter.neighborhood.scales import Scale
 
 Numbers = tuple[Extended, ...]

@@ -13,11 +13,12 @@ from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_derivation, group_loss
 from viameter.neighborhood.arrangement import Arrangement, Chosen, CutLeaves, Pattern, arrange
 from viameter.neighborhood.changes import Change
+from viameter.neighborhood.claims import Leaf, UniformLeaves, distinct_claims, with_claims
 from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen, unused
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.granularities import Geo, Granularity, Group, OwnGranularity, Personalised
 from viameter.neighborhood.guarantee import Guarantee
-from viameter.neighborhood.leaves import Leaf, UniformLeaves, distinct_claims, with_claims
+from viameter.neighborhood.laws import OfLoss
 from viameter.neighborhood.scales import TIGHT, scale_of
 from viameter.neighborhood.theorems import common_domain_composition, general_composition
 from viameter.neighborhood.witness import Seen, Witness, count_steps
@@ -111,6 +112,8 @@ class Composed:
         if leaf.part.stability != 1:
             return "a map is known by its stability only"
         claim = leaf.claims[0]
+        if isinstance(claim.law, OfLoss) and claim.law.claimed is not None:
+            return f"declared losses were converted into {self.measure!r}, which may be more than they cost"
         if not claim.law.is_attained:
             return "a leaf's law at several steps need not be attained"
         if not claim.in_granularity(self.granularity).is_exact(change):

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import overload
 
 from viameter.core import Measure
+from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.composed import compose as compose_patterns
 from viameter.neighborhood.finite import PrivacySpace
 from viameter.neighborhood.functions import FiniteComposed, compose_over
 from viameter.neighborhood.granularities import Granularity
-from viameter.neighborhood.leaves import Leaf
 
 
 @overload

@@ -10,10 +10,10 @@ from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.neighborhood.brute.relations import relation_of
 from viameter.neighborhood.changes import Change
+from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.cuts import Cut, Gains, Part, Touched
 from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace, exact_worst
 from viameter.neighborhood.laws import OfLoss
-from viameter.neighborhood.leaves import Leaf
 from viameter.neighborhood.scales import TIGHT
 from viameter.neighborhood.witness import Seen, Witness
 

@@ -9,7 +9,8 @@ from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Steps
-from viameter.neighborhood.granularities import Geo, Granularity, Group, speaks_of_data_of
+from viameter.neighborhood.granularities import Geo, Granularity, Group
+from viameter.neighborhood.granularities.classes import speaks_of_data_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)

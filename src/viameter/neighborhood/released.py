@@ -13,10 +13,10 @@ from viameter.core import Loss, Measurement, Space, Transformation, by
 from viameter.core.certificate import Certificate
 from viameter.core.computation import require_same_space
 from viameter.errors import FormatError, NoTheorem, ParameterError
+from viameter.neighborhood.claims import GRANULARITY_OF, Leaf
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.laws import OfMeasurement
-from viameter.neighborhood.leaves import GRANULARITY_OF, Leaf
 from viameter.theorem import Derivation, Numbers, theorem, theorem_of
 
 

@@ -18,11 +18,11 @@ from viameter.measures import RenyiDP
 from viameter.measures.groups import group_loss
 from viameter.neighborhood.arrangement import Arrangement, Numbers, sum_of
 from viameter.neighborhood.changes import Change
+from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.composed import Composed, compose
 from viameter.neighborhood.cuts import Cut
 from viameter.neighborhood.granularities import Granularity, Group
 from viameter.neighborhood.guarantee import Guarantee
-from viameter.neighborhood.leaves import Leaf
 from viameter.neighborhood.scales import Scale, scale_of
 from viameter.theorem import Explanation
 

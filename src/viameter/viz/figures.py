@@ -51,7 +51,7 @@ def draw_spending(totals: Sequence[float], *, unit: str, budget: float | None, t
 def draw_touches(
     rows: Mapping[str, Sequence[float]], totals: Mapping[str, str], *, parts: Sequence[str], title: str
 ) -> Any:
-    """Which parts the worst step touches, a row for each name: the darker, the more a part costs; totals beside them."""
+    """Which parts the worst step touches, a row for each name: the darker, the more a part costs; totals beside it."""
     figure, axes = _axes(title)
     figure.set_size_inches(6.4, 1.3 + 0.5 * len(rows))
     finite = [cost for costs in rows.values() for cost in costs if cost != float("inf")]

@@ -90,7 +90,8 @@ def test_coefficients_of_wild_sizes_keep_the_bound_above() -> None:
 
 def test_many_tiny_coefficients_that_make_room_are_not_dropped() -> None:
     tiny = Fraction(1, 2**31)
-    table: Table = [[Fraction(0), Fraction(1)], *([Fraction(0), Fraction(0)] for _ in range(1000))]
+    idle: Table = [[Fraction(0), Fraction(0)]] * 1000
+    table: Table = [[Fraction(0), Fraction(1)], *idle]
     # The first amount fits only if all others are 1.
     rows: Rows = [({0: Fraction(1), **dict.fromkeys(range(1, 1001), -tiny)}, 1 - 1000 * tiny)]
     assert worst_linear(table, rows=rows).value >= 1
@@ -143,7 +144,7 @@ def test_of_what_scipy_says_the_dual_bound_is_taken(
     program = milp.Program()
     program.variable(Fraction(3))
     answer, scale = program.solve(time_limit=None, progress=None)
-    assert (answer.bound, answer.infeasible, scale) == (expected, False, 1)
+    assert (answer.bound, answer.infeasible, scale) == (expected, False, Fraction(1))
     worst = worst_linear(_KNAPSACK, rows=_ROW)
     assert not worst.exact and worst.value == (7 if expected is None else worst.value) and worst.value > 5
 

@@ -11,12 +11,12 @@ from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.neighborhood.brute.models import SmallModel, small_model
 from viameter.neighborhood.brute.relations import kind_of, relation_of
 from viameter.neighborhood.changes import Records
+from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.conditions import Check
 from viameter.neighborhood.cuts import Cut, by_source, contributions, foreign_keys, induced, memberships, partition
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace, exact_worst
 from viameter.neighborhood.granularities import Attribute, Granularity, Group, Policy
-from viameter.neighborhood.leaves import Leaf
 from viameter.neighborhood.witness import Seen, Witness
 
 

@@ -2,7 +2,7 @@
 
 - `records`: by what a record is (partitions, overlapping subsets, listed memberships).
 - `rows`: by row id, by column, by position. `times`: spans and windows. `trees`: hierarchies.
-- `predicates`: conditions on attributes. `graphs`: induced and incident subgraphs.
+- `attributes`: conditions on attributes. `graphs`: induced and incident subgraphs.
 - `people`: contribution bounds, foreign keys. `given`: the whole, stabilities, patterns, constraints.
 """
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.cuts.attributes import predicates
 from viameter.neighborhood.cuts.base import Cut, Gains, Part, Touched, read_size
 from viameter.neighborhood.cuts.given import constrained, opaque, patterns, whole
 from viameter.neighborhood.cuts.graphs import by_source, incident, induced
 from viameter.neighborhood.cuts.people import contributions, foreign_keys
-from viameter.neighborhood.cuts.predicates import predicates
 from viameter.neighborhood.cuts.records import Memberships, Partition, memberships, subsets
 from viameter.neighborhood.cuts.rows import ByColumn, ById, ByPosition, projections
 from viameter.neighborhood.cuts.times import Intervals, intervals, windows

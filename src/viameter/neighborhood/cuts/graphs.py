@@ -124,7 +124,9 @@ class Incident(NodeParts):
         Where the node comes or goes, its own part may see as many nodes more as it has edges: the other ends, which
         that part saw nothing of. Each of them is a step.
         """
-        own = [self._own(part, edit, gains) for part in range(self.size)]
+        # The own part is told apart from the others only where the node comes or goes.
+        seen_at_home: Change = StarWithEnds(edit.edges) if edit.joins else edit
+        own = gains.column(seen_at_home)
         others = gains.column(edit)
         reach = self.size - 1 if edit.edges >= self.size - 1 else int(edit.edges)
         best: tuple[Extended, int, tuple[Any, ...]] = (Fraction(-1), 0, ())
@@ -135,11 +137,8 @@ class Incident(NodeParts):
             if value > best[0]:
                 best = (value, part, found.chosen)
         value, part, chosen = best
-        changes: dict[int, Change] = {part: edit, **dict.fromkeys(chosen, edit)}
+        changes: dict[int, Change] = {part: seen_at_home, **dict.fromkeys(chosen, edit)}
         return Touched(value, changes, False, "a graph", f"the same with other edges at a node of part {part}")
-
-    def _own(self, part: int, edit: Star, gains: Gains) -> Extended:
-        return gains.of(part, StarWithEnds(edit.edges)) if edit.joins else gains.of(part, edit)
 
     def __repr__(self) -> str:
         return f"incident({self.size})"

@@ -428,7 +428,7 @@ def _one_cell_apart(records: Sequence[tuple[Hashable, ...]]) -> list[tuple[int, 
 
 
 def memberships(
-    parts_of: Mapping[Hashable, Iterable[int]], *, parts: int | None = None, plural: bool = False
+    parts_of: Mapping[Any, Iterable[int]], *, parts: int | None = None, plural: bool = False
 ) -> Memberships:
     """A cut by a list: each value a record can have, and the parts that it is in.
 

@@ -103,7 +103,7 @@ class AtNode:
         return f"<a{'nother' if self.number else ''} record in {self.name}>"
 
 
-def tree(parents: Mapping[Hashable, Hashable | None]) -> Tree:
+def tree(parents: Mapping[Any, Any]) -> Tree:
     """Parts that lie within one another: each node with the node that it is in, None at the top.
 
     >>> from viameter import neighborhood as nb

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 
 from viameter.errors import ParameterError
 from viameter.neighborhood.granularities.base import Granularity
-from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.granularities.derived import FreeLunch, Group, OwnGranularity, Personalised, granularity
 from viameter.neighborhood.granularities.graphs import Edge, Node, NodeRewire, OutLink
 from viameter.neighborhood.granularities.persons import Entity, Event, User, WEvent
@@ -104,7 +103,6 @@ __all__ = [
     "out_link",
     "personalised",
     "policy",
-    "speaks_of_data_of",
     "unbounded",
     "user",
     "w_event",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viameter.arith import INFINITY, Extended, Number, exact, extended
+from viameter.arith import INFINITY, Extended, exact, extended
 from viameter.errors import NumberError, ParameterError, plain
 
 WIDTH = 4096
@@ -81,18 +81,13 @@ class Unit:
 def total(gains: Iterable[Extended]) -> tuple[Extended, bool]:
     """Add gains; the second says whether the sum is exact, else it is rounded up."""
     terms = list(gains)
-    if INFINITY in map(type_or_infinity, terms):
-        return INFINITY, True
     unit = Unit.of(terms)
     counts: dict[int, int] = {}
     for term in terms:
-        counts[term.denominator] = counts.get(term.denominator, 0) + term.numerator  # type: ignore[union-attr]
+        if isinstance(term, float):
+            return INFINITY, True
+        counts[term.denominator] = counts.get(term.denominator, 0) + term.numerator
     return unit.value(sum(unit.count(Fraction(above, below)) for below, above in counts.items())), unit.exact
-
-
-def type_or_infinity(gain: Extended) -> object:
-    """Return INFINITY for it and a type for all else, so that a search does not compare fractions with floats."""
-    return gain if type(gain) is float else Fraction
 
 
 def read_gain(gain: Extended, *, name: str = "gain") -> Extended:
@@ -118,11 +113,6 @@ def read_count(value: int, *, name: str, least: int = 0) -> int:
     if number is None or number.denominator != 1 or number < least:
         raise ParameterError(f"{name}={plain(value)}: expected a whole number >= {least}")
     return number.numerator
-
-
-def read_bound(value: Number, *, name: str) -> Fraction:
-    """Take any exact finite number."""
-    return exact(value, name=name)
 
 
 def same_length(first: str, left: Sequence[Any], second: str, right: Sequence[Any]) -> None:

@@ -22,8 +22,8 @@ from viameter.neighborhood.granularities import (
     Personalised,
     Unbounded,
     User,
-    speaks_of_data_of,
 )
+from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.laws import Law, OfLoss, read_law
 from viameter.spaces import (
     ChangeOneDistance,

@@ -13,12 +13,12 @@ from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures import PureDP
 from viameter.measures.amounts import AmountMeasure
-from viameter.neighborhood.allocate_rounds import Search, Teller
-from viameter.neighborhood.allocate_rows import LINEAR, Leaves, amount_of
+from viameter.neighborhood.allocation_rounds import Search, Teller
+from viameter.neighborhood.allocation_rows import LINEAR, Leaves, amount_of
+from viameter.neighborhood.claims import Leaf, Mode
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import Granularity
-from viameter.neighborhood.leaves import Leaf, Mode
 
 _TRIES = 64
 
@@ -69,7 +69,7 @@ def allocate(
     near it is. `progress` is told of a long search about once in a second.
 
     >>> from viameter import neighborhood as nb
-    >>> from viameter.neighborhood.allocate import allocate
+    >>> from viameter.neighborhood.allocation import allocate
     >>> import viameter as vm
     >>> hospitals = nb.subsets(10, at_most=3)
     >>> allocate(nb.unbounded(), hospitals, budget=vm.pure(1)).losses[0]

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from viameter.arith.floats import from_fraction_down
-from viameter.neighborhood.allocate_rows import Leaves, Row, amount_of, covering_rows
-from viameter.neighborhood.allocate_search import Floats, best_under, bound_down, error_of
+from viameter.neighborhood.allocation_rows import Leaves, Row, amount_of, covering_rows
+from viameter.neighborhood.allocation_search import Floats, best_under, bound_down, error_of
 
 DIGITS = 12
 """Amounts are rounded to so many significant digits, in units of the budget, before they are scaled to fill it."""
