@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
+import click
+
 from viameter import neighborhood as nb
 from viameter.cli.declared_values import (
     MOST,
@@ -129,6 +131,11 @@ def _values_or_range(value: Any, where: str) -> Sequence[Hashable]:
     return range(ends["from"], ends["to"] + 1)
 
 
+def _say(line: str) -> None:
+    """A line on how a long search goes, apart from the report."""
+    click.echo(line, err=True)
+
+
 def _predicates(
     conditions: list[dict[str, Collection[Any]]], domains: dict[str, Sequence[Any]], time_limit: int | None = None
 ) -> nb.Cut:
@@ -139,7 +146,7 @@ def _predicates(
             outside = [value for value in ends if value not in domains.get(name, ends)]
             if outside:
                 raise ParameterError(f"conditions[{at}].{name} has {outside[0]!r}, which domains.{name} does not have")
-    return nb.predicates(conditions, domains=domains, time_limit=time_limit)
+    return nb.predicates(conditions, domains=domains, time_limit=time_limit, progress=_say)
 
 
 def _contributions(size: int, **bounds: int) -> nb.Cut:

@@ -15,6 +15,7 @@ from viameter.neighborhood.claims import Leaf, leaf, leaves
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.composing import compose
 from viameter.neighborhood.conditions import Check
+from viameter.neighborhood.converting import converted
 from viameter.neighborhood.cuts import (
     Cut,
     Part,
@@ -98,6 +99,7 @@ __all__ = [
     "compose",
     "constrained",
     "contributions",
+    "converted",
     "edge",
     "entity",
     "event",
