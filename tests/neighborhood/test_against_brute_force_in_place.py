@@ -9,6 +9,7 @@ from tests.neighborhood.families import MULTISETS, Family, Instance, check, loss
 import viameter as vm
 from viameter import neighborhood as nb
 from viameter.neighborhood.finite import FiniteLeaf, PrivacySpace, entity, exact_worst, foreign_keys
+from viameter.neighborhood.granularities import Granularity
 
 INSTANCES = 25
 
@@ -17,7 +18,7 @@ def by_id(random: Random) -> Instance:
     """Rows in their places, which belong to parts."""
     target = random.choice([nb.bounded_ordered(), nb.group(nb.bounded_ordered(), 2)])
     cut = nb.partition(random.randint(1, 3), by="id")
-    own = random.choice([[None, nb.bounded_ordered()], [None, nb.bounded()]])
+    own: list[Granularity | None] = [None, random.choice([nb.bounded_ordered(), nb.bounded()])]
     # With two values to a place, two rows that change are hardly two other records.
     return Instance(target, on(random, cut, own), 2, complete=nb.bounded() not in own)
 
@@ -61,6 +62,11 @@ def test_the_engine_is_never_below_brute_force_and_equal_where_it_says_so(family
     assert equal > INSTANCES // 2, "the engine is loose on most instances"
 
 
+def table(place: int) -> Any:
+    """The map to a table."""
+    return lambda data: data[place]
+
+
 def one_row(before: Any, after: Any) -> bool:
     """Tables that differ by one row in all of them."""
     return sum(len(one ^ other) for one, other in zip(before, after, strict=True)) == 1
@@ -84,7 +90,7 @@ def test_foreign_keys_are_never_below_brute_force_and_equal_to_it(seed: int) -> 
     ]
     finite = [
         FiniteLeaf(
-            lambda data, place=place: data[place],
+            table(place),
             loss,
             mode=mode,
             relation=one_row if mode == "common" else lambda one, other: len(one ^ other) == 1,

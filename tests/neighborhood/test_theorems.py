@@ -34,7 +34,14 @@ from viameter.neighborhood.theorems import (
 
 Map = Callable[[Any], Any]
 LETTERS = "abcd"
-PARTS: list[Map] = [lambda data, letter=letter: tuple(x for x in data if x == letter) for letter in LETTERS]
+
+
+def keeping(letter: str) -> Map:
+    """The map to the records with this value."""
+    return lambda data: tuple(x for x in data if x == letter)
+
+
+PARTS = [keeping(letter) for letter in LETTERS]
 
 
 def random_losses(random: Random, count: int = 4) -> list[Any]:

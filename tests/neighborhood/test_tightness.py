@@ -40,7 +40,21 @@ THREE = ("1/5", "1/2", "3/10")
 
 def values(*held: str) -> list[Callable[[Any], Any]]:
     """Maps that keep the records with these values."""
-    return [lambda data, kept=kept: tuple(x for x in data if x in kept) for kept in held]
+
+    def keep(kept: str) -> Callable[[Any], Any]:
+        return lambda data: tuple(x for x in data if x in kept)
+
+    return [keep(kept) for kept in held]
+
+
+def cells(place: int) -> Callable[[Any], Any]:
+    """The map that keeps a column."""
+    return lambda data: tuple(row[place] for row in data)
+
+
+def moment(time: int) -> Callable[[Any], Any]:
+    """The map that keeps a time of a stream."""
+    return lambda data: data[time : time + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +88,14 @@ class Model:
 
 
 ABC, ABAB = values("a", "b", "c"), values("ab", "cd")
-TIMES = [lambda data, time=time: data[time : time + 1] for time in range(3)]
+TIMES = [moment(time) for time in range(3)]
+PAIRS = [nb.partition(2), nb.partition(2)]
 GRAPHS = graphs(3, fixed_nodes=True)
 
 MODELS = {
-    "parallel": Model(nb.unbounded(), nb.partition(3, values=1), PrivacySpace(multisets("abc", 2), relation=unbounded), ABC),
+    "parallel": Model(
+        nb.unbounded(), nb.partition(3, values=1), PrivacySpace(multisets("abc", 2), relation=unbounded), ABC
+    ),
     "parallel, separate": Model(
         nb.unbounded(),
         nb.partition(3, values=1),
@@ -109,7 +126,7 @@ MODELS = {
         nb.bounded_ordered(),
         nb.partition(2, by="column"),
         PrivacySpace(ordered([(x, y) for x in (0, 1) for y in (0, 1)], 2, least=2), relation=bounded_ordered),
-        [lambda data, place=place: tuple(row[place] for row in data) for place in range(2)],
+        [cells(0), cells(1)],
         "separate",
     ),
     "windows": Model(
@@ -125,7 +142,10 @@ MODELS = {
         one_event,
     ),
     "induced": Model(
-        nb.edge(), nb.induced(2), PrivacySpace(graphs(4, fixed_nodes=True), relation=edge), [induced([0, 1]), induced([2, 3])]
+        nb.edge(),
+        nb.induced(2),
+        PrivacySpace(graphs(4, fixed_nodes=True), relation=edge),
+        [induced([0, 1]), induced([2, 3])],
     ),
     "incident": Model(
         nb.edge(),
@@ -199,7 +219,7 @@ def test_the_quotient_of_a_line_is_attained() -> None:
         nb.compose(nb.unbounded(), [nb.leaf(nb.whole(), vm.pure(1)).also(vm.pure(2), granularity=nb.bounded())]),
         nb.compose(nb.unbounded(), [nb.leaf(nb.whole().then(stability=2), vm.pure(1))]),
         nb.compose(nb.group(nb.event(), 2), [nb.leaf(nb.partition(2, by="time")[0], vm.pure(1))]),
-        nb.compose(nb.unbounded(), [nb.leaf(part, vm.pure(1)) for cut in (nb.partition(2), nb.partition(2)) for part in cut]),
+        nb.compose(nb.unbounded(), [nb.leaf(part, vm.pure(1)) for cut in PAIRS for part in cut]),
         nb.compose(nb.bounded(), [nb.leaf(nb.whole(), {1: vm.pure(1), 2: vm.pure(1)}, granularity=nb.unbounded())]),
     ],
 )

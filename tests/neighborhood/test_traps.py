@@ -1,5 +1,6 @@
 """Traps: instances on which a bound is easily too small, each with the pair of neighbors that costs more."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from viameter.neighborhood.granularities import Granularity
 THREE = ("0.2", "0.5", "0.3")
 
 
-def loss_or_error(target: Granularity, leaves: list[nb.Leaf]) -> Any:
+def loss_or_error(target: Granularity, leaves: Sequence[nb.Leaf]) -> Any:
     """The composed loss; an infinite one where the library refuses to give any."""
     try:
         return nb.compose(target, leaves).loss
@@ -80,9 +81,9 @@ def test_the_events_of_one_of_two_users_in_a_window_may_have_a_gap() -> None:
         return lambda data: tuple(frozenset(e for e in data[time] if e[0] == who) for time in times)
 
     losses = ("0.5", "0.1", "0.5")
-    finite = [
-        FiniteLeaf(kept("ann", range(t, t + 1)), vm.pure(e), relation=event) for t, e in enumerate(losses)
-    ] + [FiniteLeaf(kept("bob", range(3)), vm.pure("0.3"), relation=event)]
+    finite = [FiniteLeaf(kept("ann", range(t, t + 1)), vm.pure(e), relation=event) for t, e in enumerate(losses)] + [
+        FiniteLeaf(kept("bob", range(3)), vm.pure("0.3"), relation=event)
+    ]
     truth = exact_worst(PrivacySpace(members, relation=w_event(3)), finite).loss
     times = nb.partition(3, by="time")
     anns = nb.compose(nb.event(), [nb.leaf(part, vm.pure(e)) for part, e in zip(times, losses, strict=True)])

@@ -205,7 +205,9 @@ def test_how_it_is_used() -> None:
 )
 def test_constants_between_granularities(frm: Granularity, to: Granularity, steps: Any) -> None:
     assert nb.stability(frm, to) == steps
-    pure, zcdp, gdp = (nb.translate(loss, frm=frm, to=to) for loss in (vm.pure("1/10"), vm.zcdp("1/10"), vm.gdp("1/10")))
+    pure, zcdp, gdp = (
+        nb.translate(loss, frm=frm, to=to) for loss in (vm.pure("1/10"), vm.zcdp("1/10"), vm.gdp("1/10"))
+    )
     if steps == INFINITY:
         assert not any(loss.is_finite for loss in (pure, zcdp, gdp))
     else:

@@ -7,8 +7,9 @@ leaves of different cuts are taken to be touched independently: exact where they
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from viameter.arith import INFINITY, Extended
 from viameter.core import Loss
@@ -17,7 +18,11 @@ from viameter.neighborhood.changes import Change, Steps
 from viameter.neighborhood.claims import Claim, Leaf, UniformLeaves
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
+from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.scales import Scale
+
+if TYPE_CHECKING:
+    from viameter.neighborhood.composed import Composed
 
 Numbers = tuple[Extended, ...]
 
@@ -68,6 +73,7 @@ class Arrangement:
     scale: Scale
     cuts: tuple[CutLeaves, ...]
     _known: dict[tuple[int, bool, Change, tuple[Change, ...]], Numbers] = field(default_factory=dict, repr=False)
+    _within: dict[int, Arrangement] = field(default_factory=dict, repr=False)
 
     def worst(self, edits: Iterable[Change], number: int) -> Pattern:
         """The touch pattern of these edits that costs most in one number of the losses."""
@@ -108,13 +114,29 @@ class Arrangement:
     def _cost_within(self, leaf: Leaf, change: Change) -> Numbers:
         """What a change costs a composition on the part: its own worst pattern, for that change of its data."""
         assert leaf.inner is not None
-        inner = leaf.inner.arrangement
+        if not _speaks_within(leaf.inner, self.target):
+            return (INFINITY,) * self.scale.size
+        inner = self._within.get(id(leaf.inner))
+        if inner is None:
+            # Its numbers are to be those of this arrangement: Renyi losses are read at all orders that are listed here.
+            inner = replace(leaf.inner.arrangement, scale=self.scale, _known={}, _within={})
+            self._within[id(leaf.inner)] = inner
         if leaf.part.stability == 1 and not any(gathered.cut.per_step for gathered in inner.cuts):
             return inner.numbers((change,))
         steps = leaf.inner.granularity.distance(change)
         if steps not in (0, INFINITY):
             steps = steps * leaf.part.stability
         return self.scale.numbers(group_loss(leaf.inner.loss, steps))
+
+
+def _speaks_within(inner: Composed, target: Granularity) -> bool:
+    """Whether all claims within a composition are about the data of the granularity that is composed for."""
+    for leaf in inner.leaves:
+        if leaf.inner is not None and not _speaks_within(leaf.inner, target):
+            return False
+        if not all(speaks_of_data_of(claim.in_granularity(inner.granularity), target) for claim in leaf.claims):
+            return False
+    return True
 
 
 def _whole_number(steps: Steps, claim: Claim) -> Steps:

@@ -52,14 +52,15 @@ def exchanged(added: int, removed: int) -> Records:
 
 @dataclass(frozen=True, slots=True)
 class Rows(Change):
-    """At most `rows` rows change in their places, and in all of them `cells` cells."""
+    """At most `rows` rows change in their places, and in all of them `cells` cells; all that they have if `whole`."""
 
     rows: Steps
     cells: Steps = INFINITY
+    whole: bool = False
 
     def times(self, most: int) -> Rows:
         """So many times as many rows."""
-        return Rows(self.rows * most, self.cells * most)
+        return Rows(self.rows * most, self.cells * most, self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,9 @@ class Events(Change):
 
 @dataclass(frozen=True, slots=True)
 class Person(Change):
-    """One person comes or goes with everything: at most `rows` records, at `moments` times of a stream.
+    """One person comes or goes with everything: at most `rows` records.
 
+    If `moments` is finite, these are events at so many times at most, one at each.
     If `alters`, the person stays, and all that is theirs may turn into something else.
     """
 

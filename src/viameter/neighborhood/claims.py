@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from viameter.arith import INFINITY
 from viameter.core import Loss, Measure, Measurement, Recipe
 from viameter.errors import MetricMismatch, NoTheorem, ParameterError, plain
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import Change, Steps
 from viameter.neighborhood.cuts import Cut, Part
 from viameter.neighborhood.granularities import (
@@ -203,17 +204,25 @@ def _completed(map: Part, recipe: Recipe[Any], mode: str) -> Measurement:
 def leaves(
     maps: Iterable[Part], loss: Any, *, granularity: Granularity | None = None, mode: Mode = "separate"
 ) -> Sequence[Leaf]:
-    """A leaf for each map, all with the same loss.
+    """A leaf for each map, all with the same loss, measurement or recipe; or with a list of those, one for each.
 
     >>> from viameter import neighborhood as nb
     >>> import viameter as vm
     >>> nb.compose(nb.unbounded(), nb.leaves(nb.subsets(10, at_most=3), vm.zcdp("0.05"))).loss
     zcdp(3/20)
     """
+    parts = maps if isinstance(maps, Cut) else read_listed(maps, "maps", "partition(3)")
+    if isinstance(loss, Recipe):
+        return [leaf(part, loss, granularity=granularity, mode=mode) for part in parts]
+    if isinstance(loss, list | tuple):
+        if len(loss) != len(parts):
+            raise ParameterError(
+                f"there are {len(loss)} losses for {len(parts)} maps: give one for each, or one for all"
+            )
+        return [leaf(part, own, granularity=granularity, mode=mode) for part, own in zip(parts, loss, strict=True)]
     claims = (_claim(loss, granularity, mode),)
-    if isinstance(maps, Cut):
-        return UniformLeaves(maps, claims)
-    parts = list(maps)
+    if isinstance(parts, Cut):
+        return UniformLeaves(parts, claims)
     for place, part in enumerate(parts):
         if not isinstance(part, Part):
             raise ParameterError(f"maps[{place}]={plain(part)} is not a map")
@@ -279,6 +288,11 @@ def _claim(given: Any, granularity: Granularity | None, mode: str) -> Claim:
 
 def _of_measurement(measurement: Measurement, granularity: Granularity | None) -> Granularity:
     metric = measurement.input_space.metric
+    if measurement.map(0) != measurement.measure.zero:
+        raise NoTheorem(
+            f"the measurement costs {measurement.map(0)!r} on data that are no step apart (in another order, say), so "
+            "that leaves cost something that no step touches: compose it on all data instead"
+        )
     own = GRANULARITY_OF.get(type(metric))
     if own is None:
         raise ParameterError(

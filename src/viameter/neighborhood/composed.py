@@ -11,6 +11,7 @@ from viameter.composition.losses import common_measure
 from viameter.core import Loss, Measure
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_derivation, group_loss
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.arrangement import Arrangement, Chosen, CutLeaves, Pattern, arrange
 from viameter.neighborhood.changes import Change
 from viameter.neighborhood.claims import Leaf, UniformLeaves, distinct_claims, with_claims
@@ -221,7 +222,8 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     (pure(4/5), pure(1/2))
     """
     if not isinstance(target, Granularity):
-        raise ParameterError(f"target={plain(target)} is not a granularity: expected e.g. bounded()")
+        hint = f": call it, {target.__name__.lower()}()" if isinstance(target, type) else ": expected e.g. bounded()"
+        raise ParameterError(f"target={plain(target)} is not a granularity{hint}")
     given: Sequence[Leaf] = leaves if isinstance(leaves, UniformLeaves) else _read(leaves)
     if isinstance(target, Personalised):
         return _personalised(target, given, measure)
@@ -266,7 +268,9 @@ def _pinned(leaves: Sequence[Leaf], target: Granularity) -> Sequence[Leaf]:
 
 
 def _read(leaves: Iterable[Leaf]) -> tuple[Leaf, ...]:
-    given = tuple(leaves)
+    if isinstance(leaves, Leaf):
+        raise ParameterError("compose takes a list of leaves, as in compose(granularity, [leaf])")
+    given = tuple(read_listed(leaves, "leaves", "[leaf(part, pure('1/10'))]"))
     for place, leaf in enumerate(given):
         if not isinstance(leaf, Leaf):
             raise ParameterError(f"leaves[{place}]={plain(leaf)} is not a leaf: expected leaf(map, loss)")

@@ -11,6 +11,7 @@ from viameter.core.conversion import convert
 from viameter.neighborhood.arrangement import Arrangement, CutLeaves, Numbers, sum_of
 from viameter.neighborhood.changes import Change
 from viameter.neighborhood.composed import Composed
+from viameter.neighborhood.granularities import Personalised
 from viameter.neighborhood.guarantee import Guarantee
 from viameter.neighborhood.listing import Touches, list_patterns
 
@@ -35,7 +36,9 @@ def converted(composed: Composed, measure: Measure, **numbers: Any) -> Guarantee
     True
     """
     whole = convert(composed.loss, measure, **numbers).loss
-    if composed.arrangement.scale.size == 1 or composed.steps > 1 or measure == composed.measure:
+    # Of a personalised composition the patterns of one class are kept, and another's may convert to more.
+    one_by_one = composed.steps == 1 and not isinstance(composed.granularity, Personalised)
+    if composed.arrangement.scale.size == 1 or not one_by_one or measure == composed.measure:
         return Guarantee(whole, composed.granularity)
     costs = _costs(composed)
     if costs is None:

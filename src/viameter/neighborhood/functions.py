@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.core import Loss
-from viameter.errors import NoTheorem, ParameterError, plain
+from viameter.errors import NoTheorem, ParameterError, ViameterError, plain
 from viameter.neighborhood.brute.relations import relation_of
 from viameter.neighborhood.changes import Change
 from viameter.neighborhood.claims import Leaf
@@ -93,7 +93,21 @@ class FiniteComposed:
 def compose_over(space: PrivacySpace, leaves: Sequence[Leaf]) -> FiniteComposed:
     """What leaves on functions cost together, over all pairs of neighbors of a finite class."""
     given = tuple(leaves)
-    return FiniteComposed(space, given, exact_worst(space, [finite_leaf(leaf) for leaf in given]))
+    return FiniteComposed(space, given, look_at_all(space, [finite_leaf(leaf) for leaf in given]))
+
+
+def look_at_all(space: PrivacySpace, leaves: Sequence[FiniteLeaf]) -> ExactAnswer:
+    """The worst pair of a finite class; maps and relations of somebody's own may not fit together."""
+    try:
+        return exact_worst(space, leaves)
+    except (TypeError, AttributeError, KeyError, IndexError, ValueError) as problem:
+        if isinstance(problem, ViameterError):
+            raise
+        raise ParameterError(
+            f"a map, or the relation on what it gives, failed with a {type(problem).__name__}: images must have a "
+            "hash, and the space's relation is asked of them too; else say granularity=..., or mode='common', which "
+            "asks for steps between databases only"
+        ) from None
 
 
 def finite_leaf(leaf: Leaf) -> FiniteLeaf:

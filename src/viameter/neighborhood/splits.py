@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from viameter.arith import Number
+from viameter.arith import Number, exact
 from viameter.core import Space, Transformation
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_listed, read_values
 from viameter.neighborhood.cuts.records import Partition
 from viameter.transforms import between, filter, is_in
 from viameter.transforms.predicates import Predicate
@@ -46,10 +47,8 @@ def split(space: Space, parts: Iterable[Iterable[Any]], *, column: str | None = 
     array([10])
     """
     listed: list[list[Any]] = []
-    for place, values in enumerate(parts):
-        if isinstance(values, str):
-            raise ParameterError(f"parts[{place}]={values!r} is one value: expected a list of them, as [[{values!r}]]")
-        listed.append(list(values))
+    for place, values in enumerate(read_listed(parts, "parts", "[['A', 'B'], ['C']]")):
+        listed.append(read_values(values, f"parts[{place}]", "['A', 'B']"))
     seen: set[Any] = set()
     for place, values in enumerate(listed):
         if not values:
@@ -76,12 +75,15 @@ def bins(space: Space, edges: Sequence[Number], *, column: str | None = None) ->
     >>> nb.bins(ages, [0, 18, 65])[1].transformation([3, 18, 64, 65])
     array([18, 64])
     """
-    if isinstance(edges, str) or len(edges) < 2:
+    edges = read_listed(edges, "edges", "[0, 18, 65]")
+    if len(edges) < 2:
         raise ParameterError(f"edges={plain(edges)}: expected two numbers or more, rising")
     predicates = []
     for lower, upper in pairwise(edges):
         predicate = between(lower, None) & ~between(upper, None)
-        between(lower, upper)  # refuses edges that do not rise
+        between(lower, upper)  # refuses edges that fall
+        if exact(lower, name="edge") == exact(upper, name="edge"):
+            raise ParameterError(f"edges={plain(edges)} do not rise: a bin between two equal edges would hold nothing")
         predicates.append(predicate)
     return _split(space, predicates, column, covers=False)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.brute.models import SmallModel, small_model
 from viameter.neighborhood.brute.relations import kind_of, relation_of
 from viameter.neighborhood.changes import Records
@@ -49,7 +50,7 @@ def brute_force(granularity: Granularity | PrivacySpace, leaves: Sequence[Leaf],
     >>> found.c1.holds, found.c2.holds, found.is_proof
     (False, False, True)
     """
-    given = tuple(leaves)
+    given = tuple(read_listed(leaves, "leaves", "[leaf(part, pure('1/10'))]"))
     if not given or not all(isinstance(leaf, Leaf) for leaf in given):
         raise ParameterError(f"leaves={plain(leaves)}: expected leaves, at least one")
     if isinstance(granularity, PrivacySpace):
@@ -122,9 +123,9 @@ def _finite(leaf: Leaf, model: SmallModel, target: Granularity) -> FiniteLeaf:
 
 
 def _in_space(space: PrivacySpace, leaves: Sequence[Leaf]) -> BruteForce:
-    from viameter.neighborhood.functions import finite_leaf
+    from viameter.neighborhood.functions import finite_leaf, look_at_all
 
-    answer = exact_worst(space, [finite_leaf(leaf) for leaf in leaves])
+    answer = look_at_all(space, [finite_leaf(leaf) for leaf in leaves])
     return _report(answer, leaves, True, "the class is finite, and every pair of its neighbors was looked at")
 
 

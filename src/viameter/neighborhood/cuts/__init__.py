@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_listed, read_values
 from viameter.neighborhood.cuts.attributes import predicates
 from viameter.neighborhood.cuts.base import Cut, Gains, Part, Touched, read_size
 from viameter.neighborhood.cuts.given import constrained, opaque, patterns, whole
@@ -39,7 +40,7 @@ def partition(
     >>> partition([["a", "b"], ["c"]])
     memberships(<3 values>, parts=2)
     """
-    if by not in BY:
+    if not isinstance(by, str) or by not in BY:
         raise ParameterError(f"by={plain(by)} is not what a partition can go by: expected one of {', '.join(BY)}")
     if isinstance(values, bool) or not isinstance(values, int) or values < 1:
         raise ParameterError(f"values={plain(values)}: expected 1, or 2 for two and more")
@@ -62,8 +63,9 @@ def _listed(parts: Iterable[Iterable[Hashable]], by: str) -> Memberships:
     if by != "value":
         raise ParameterError(f"parts that list their values are by='value', not by={by!r}")
     holders: dict[Hashable, list[int]] = {}
-    for place, listed in enumerate(parts):
-        values = list(listed)
+    example = "[['a', 'b'], ['c']]"
+    for place, listed in enumerate(read_listed(parts, "parts", example)):
+        values = read_values(listed, f"parts[{place}]", "['a', 'b']")
         if not values:
             raise ParameterError(f"parts[{place}] holds no value: leave it out")
         for value in values:
@@ -74,7 +76,7 @@ def _listed(parts: Iterable[Iterable[Hashable]], by: str) -> Memberships:
                 )
             holders[value] = [place]
     if not holders:
-        raise ParameterError("parts=[] is no partition: expected e.g. [['a', 'b'], ['c']]")
+        raise ParameterError(f"parts=[] is no partition: expected e.g. {example}")
     return memberships(holders)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from viameter.arith import Extended
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_listed, read_mapping
 from viameter.neighborhood.changes import Change, Records
 from viameter.neighborhood.cuts.base import Gains, Touched
 from viameter.neighborhood.cuts.records import RecordCut
@@ -108,10 +109,27 @@ def predicates(
     >>> nb.compose(nb.unbounded(), [nb.leaf(part, vm.pure("0.1")) for part in ages]).loss
     pure(1/5)
     """
-    if isinstance(conjunctions, Mapping) or not conjunctions:
-        raise ParameterError(f"conjunctions takes a list of conditions, at least one, not {plain(conjunctions)}")
-    for number, conjunction in enumerate(conjunctions):
-        unknown = [name for name in conjunction if name not in domains]
-        if unknown:
-            raise ParameterError(f"conjunctions[{number}] names {unknown[0]!r}, which domains does not list")
-    return Predicates(tuple(conjunctions), domains, time_limit, progress)
+    example = "[{'age': range(18, 66), 'ward': ['A', 'B']}]"
+    if isinstance(conjunctions, Mapping):
+        raise ParameterError(f"conjunctions takes a list of conditions: expected e.g. {example}")
+    given = read_listed(conjunctions, "conjunctions", example)
+    if not given:
+        raise ParameterError(f"conjunctions=[] has no parts: expected e.g. {example}")
+    known = read_mapping(domains, "domains", "{'age': range(0, 120), 'ward': ['A', 'B']}")
+    for name, values in known.items():
+        _require_set(values, f"domains[{name!r}]")
+    for number, conjunction in enumerate(given):
+        for name, values in read_mapping(conjunction, f"conjunctions[{number}]", "{'ward': ['A']}").items():
+            if name not in known:
+                raise ParameterError(f"conjunctions[{number}] names {name!r}, which domains does not list")
+            _require_set(values, f"conjunctions[{number}][{name!r}]")
+    return Predicates(tuple(given), known, time_limit, progress)
+
+
+def _require_set(values: Any, name: str) -> None:
+    """A set of values; a pair of numbers would be one too, and is often meant as an interval."""
+    if isinstance(values, tuple | str | bytes) or not isinstance(values, Collection):
+        raise ParameterError(
+            f"{name}={plain(values)} does not say which values are meant: expected a list or set of them, or a range, "
+            "as range(18, 66) for 18 to 65"
+        )

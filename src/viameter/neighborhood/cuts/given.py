@@ -9,6 +9,7 @@ from typing import Any
 
 from viameter.arith import Extended, Number, exact, nonnegative
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_listed, read_mapping
 from viameter.neighborhood.changes import Change, Moved
 from viameter.neighborhood.cuts.base import Cut, Gains, Part, Touched, read_size, total
 from viameter.neighborhood.solvers import worst_linear
@@ -129,7 +130,8 @@ def patterns(listed: Iterable[Sequence[int]]) -> Patterns:
     >>> nb.compose(nb.unbounded(), [nb.leaf(part, vm.pure("0.1")) for part in parts]).loss
     pure(3/10)
     """
-    read = tuple(tuple(pattern) for pattern in listed)
+    given = read_listed(listed, "patterns", "[(1, 0, 2), (0, 1, 1)]")
+    read = tuple(tuple(read_listed(pattern, f"patterns[{n}]", "(1, 0, 2)")) for n, pattern in enumerate(given))
     if not read or not read[0] or any(len(pattern) != len(read[0]) for pattern in read):
         raise ParameterError("patterns must be a list of equally long lists of steps, as in [(1, 0, 2), (0, 1, 1)]")
     for place, pattern in enumerate(read):
@@ -193,7 +195,11 @@ def constrained(
     if len(caps) != size or any(type(cap) is not int or cap < 0 for cap in caps):
         raise ParameterError(f"most={plain(most)}: expected a number of steps, or one for each of the {size} parts")
     rows = []
-    for number, (row, bound) in enumerate(constraints):
+    for number, constraint in enumerate(read_listed(constraints, "constraints", "[({0: 1, 1: 1}, 3)]")):
+        pair = read_listed(constraint, f"constraints[{number}]", "({0: 1, 1: 1}, 3)")
+        if len(pair) != 2:
+            raise ParameterError(f"constraints[{number}] is no constraint: expected e.g. ({{0: 1, 1: 1}}, 3)")
+        row, bound = read_mapping(pair[0], f"constraints[{number}][0]", "{0: 1, 1: 1}"), pair[1]
         unknown = [part for part in row if type(part) is not int or not 0 <= part < size]
         if unknown:
             raise ParameterError(f"constraints[{number}] names a part that is not one of 0 to {size - 1}")

@@ -11,6 +11,9 @@ from viameter.neighborhood.changes import Anything, Change, Edges, Star, StarWit
 from viameter.neighborhood.cuts.base import Cut, Gains, Touched, read_size
 from viameter.neighborhood.solvers import worst_at_most, worst_contribution
 
+MOST_EDGES = 200
+"""How many edges at once are spread over parts; beyond it, the law for groups is used instead."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeParts(Cut):
@@ -30,6 +33,8 @@ class NodeParts(Cut):
         """So many edges, each of which is seen by so many parts."""
         if most == INFINITY:
             return self._everywhere(Edges(INFINITY), gains, exact=exact)
+        if most > MOST_EDGES:
+            raise self._refuse(Edges(most))
         count = int(most)
         tables = [
             [Fraction(0), *(gains.of(part, Edges(number)) for number in range(1, count + 1))]

@@ -12,6 +12,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import (
     Anything,
     Blanks,
@@ -31,6 +32,8 @@ from viameter.neighborhood.solvers import worst_at_most, worst_contribution, wor
 IN, OUT = exchanged(1, 0), exchanged(0, 1)
 MOST_TABLE = 400
 """How many (added, removed) are tried for a part; beyond it, the law for groups is used instead."""
+MOST_STEPS = 200
+"""How many records at once are spread over parts; beyond it, the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +130,8 @@ class RecordCut(Cut):
         width = self.width
         if not edit.balanced and edit.total != INFINITY and edit.total <= min(edit.added, edit.removed):
             # Any of them may come or go: a part costs most for the worse of the ways to make up a number.
+            if edit.total > MOST_STEPS:
+                raise self._refuse(edit)
             most = int(edit.total)
             ways = [[self._worst_way(gains, part, count) for count in range(most + 1)] for part in range(len(self))]
             found = worst_contribution([[cost for cost, _ in part] for part in ways], l0=len(self), l1=most * width)
@@ -178,7 +183,8 @@ class RecordCut(Cut):
 
     def _person(self, edit: Person, gains: Gains) -> Touched:
         rows, size = int(edit.rows), len(self)
-        if edit.alters:
+        if edit.alters or rows > MOST_STEPS:
+            # Each of the rows may leave one part for another; every part is taken to see as many as there are.
             found = worst_at_most(gains.column(edit), min(size, 2 * rows * self.width))
             return Touched(found.value, dict.fromkeys(found.chosen, edit), exact=False)
         most = rows * self.width
@@ -444,7 +450,7 @@ def memberships(
         raise ParameterError(f"memberships takes {{value: parts}}, at least one, not {plain(parts_of)}")
     read = []
     for number, listed in enumerate(parts_of.values()):
-        places = list(listed)
+        places = read_listed(listed, f"the parts of value number {number}", "[0, 2]")
         if any(type(place) is not int or place < 0 for place in places):
             raise ParameterError(f"the parts of value number {number} are not numbers of parts: expected integers >= 0")
         read.append(frozenset(places))

@@ -10,6 +10,7 @@ from typing import Any
 
 from viameter.arith import INFINITY
 from viameter.errors import ParameterError
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import (
     Anything,
     Blanks,
@@ -24,7 +25,7 @@ from viameter.neighborhood.changes import (
     exchanged,
 )
 from viameter.neighborhood.cuts.base import Cut, Gains, Touched
-from viameter.neighborhood.cuts.records import Partition
+from viameter.neighborhood.cuts.records import MOST_STEPS, Partition
 from viameter.neighborhood.solvers import worst_contribution, worst_kind
 
 MOST_WAYS = 200
@@ -51,6 +52,8 @@ class ById(Partition):
 
     def _spread(self, most: int, change: Any, gains: Gains) -> Touched:
         """So many rows, each in a part of its own choice."""
+        if most > MOST_STEPS:
+            raise self._refuse(change(most))
         if most == 1:
             return self._come(change(1), gains)
         tables = [
@@ -82,13 +85,14 @@ class ByColumn(Cut):
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """A record reaches every part, a cell those that keep its column."""
         match edit:
+            case Rows(whole=True):
+                return self._whole_rows(edit, gains)
             case Rows(cells=1):
                 return self._one_cell(gains)
             case Rows(rows=rows, cells=cells) if cells != INFINITY:
                 return self._several_cells(rows, int(cells), gains)
-            case Rows(rows=rows, cells=cells):
-                every = {part: Rows(rows, min(cells, self._width(part) * rows)) for part in range(self.size)}
-                return self._each(every, gains)
+            case Rows():
+                return self._whole_rows(edit, gains)
             case Swap() | Shifted():
                 return self._each({part: Rows(1, self._width(part)) for part in range(self.size)}, gains)
             case Records():
@@ -107,8 +111,20 @@ class ByColumn(Cut):
             value += gains.of(part, change)  # type: ignore[assignment]  # infinite if one is
         return Touched(value, changes)
 
+    def _whole_rows(self, edit: Rows, gains: Gains) -> Touched:
+        known = self.size if self.columns is None else len({name for kept in self.columns for name in kept})
+        if edit.cells < known * edit.rows:
+            raise ParameterError(
+                f"the granularity has {edit.cells} cells in {edit.rows} rows, and {self!r} keeps {known} columns: "
+                "give as many columns as there are"
+            )
+        every = {part: Rows(edit.rows, min(edit.cells, self._width(part) * edit.rows)) for part in range(self.size)}
+        return self._each(every, gains)
+
     def _several_cells(self, rows: Steps, cells: int, gains: Gains) -> Touched:
         """So many cells, each in a column of its own choice; a column may be kept by several parts."""
+        if cells > MOST_STEPS:
+            raise self._refuse(Rows(rows, cells))
         widest = 1 if self.columns is None else max(Counter(name for kept in self.columns for name in kept).values())
         tables = []
         for part in range(self.size):
@@ -155,8 +171,8 @@ def projections(columns: Iterable[Iterable[str]]) -> ByColumn:
     pure(1/5)
     """
     read = []
-    for number, names in enumerate(columns):
-        kept = frozenset([names] if isinstance(names, str) else names)
+    for number, names in enumerate(read_listed(columns, "columns", "[['age', 'zip'], ['ward']]")):
+        kept = frozenset([names] if isinstance(names, str) else read_listed(names, f"columns[{number}]", "['age']"))
         if not kept or not all(isinstance(name, str) for name in kept):
             raise ParameterError(f"columns[{number}] must name at least one column, as in [['age', 'zip'], ['ward']]")
         read.append(kept)

@@ -9,6 +9,7 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import ParameterError
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import Anything, Change, Events, Person, Steps
 from viameter.neighborhood.cuts.base import Gains, Touched, read_size, total
 from viameter.neighborhood.cuts.records import RecordCut
@@ -59,8 +60,7 @@ class Intervals(RecordCut):
                 return self._person(edit, gains)
             case Person(moments=moments):
                 changes: dict[int, Change] = {
-                    part: Person(edit.rows, min(moments, end - start + 1), edit.alters)
-                    for part, (start, end) in enumerate(self.spans)
+                    part: Person(edit.rows, self._moments(part, moments), edit.alters) for part in range(len(self))
                 }
                 value = total([gains.of(part, change) for part, change in changes.items()])
                 return Touched(value, changes)
@@ -70,7 +70,7 @@ class Intervals(RecordCut):
 
     def _moments(self, part: int, moments: Steps) -> Steps:
         start, end = self.spans[part]
-        return min(moments, end - start + 1)
+        return moments if moments == INFINITY else min(moments, end - start + 1)
 
     def _window(self, most: int, width: int, gains: Gains) -> Touched:
         """Up to `most` events within so many times; fewer than there are times may be anywhere among them."""
@@ -145,8 +145,8 @@ def intervals(spans: Iterable[tuple[int, int]]) -> Intervals:
     pure(1/5)
     """
     read = []
-    for number, span in enumerate(spans):
-        ends = tuple(span)
+    for number, span in enumerate(read_listed(spans, "spans", "[(0, 6), (7, 13)]")):
+        ends = tuple(read_listed(span, f"spans[{number}]", "(0, 6)"))
         if len(ends) != 2 or any(type(end) is not int for end in ends) or ends[0] > ends[1]:
             raise ParameterError(
                 f"spans[{number}] is no span of times: expected (first, last), integers, first <= last"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from viameter.errors import ParameterError
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.granularities.base import Granularity
 from viameter.neighborhood.granularities.derived import FreeLunch, Group, OwnGranularity, Personalised, granularity
 from viameter.neighborhood.granularities.graphs import Edge, Node, NodeRewire, OutLink
@@ -48,8 +49,8 @@ def k_edge(k: int) -> Group:
 
 def personalised(classes: Iterable[str], base: Granularity | None = None) -> Personalised:
     """A guarantee for each class of people; leaves give a loss by class. A step adds or removes a record."""
-    names = tuple(classes)
-    if not names or len(set(names)) != len(names):
+    names = tuple(read_listed(classes, "classes", "['staff', 'patients']"))
+    if not all(isinstance(name, str) for name in names) or not names or len(set(names)) != len(names):
         raise ParameterError("classes must be different names of classes of people, at least one")
     chosen = Unbounded() if base is None else base
     if not isinstance(chosen, Unbounded | InsertDelete | User):

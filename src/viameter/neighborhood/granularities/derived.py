@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from viameter.arith import INFINITY
 from viameter.errors import MapError, ParameterError, plain
+from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import Anything, Change, Moved, Records, Steps
 from viameter.neighborhood.granularities.base import Granularity
 from viameter.neighborhood.granularities.rows import read_count
@@ -189,7 +190,7 @@ def granularity(
     """
     if not isinstance(trust, str) or not trust.strip():
         raise ParameterError(f"{name} is a granularity of your own: say in trust=... why its distance is right")
-    read = tuple(edits)
+    read = tuple(read_listed(edits, "edits", "[Records(1, 0)]"))
     if not read or not all(isinstance(edit, Change) for edit in read):
         raise ParameterError(f"edits of {name} must be changes, at least one: expected e.g. [Records(1, 0)]")
     return OwnGranularity(name, protects, read, distance, trust)

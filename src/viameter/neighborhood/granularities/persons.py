@@ -14,7 +14,7 @@ from viameter.neighborhood.granularities.rows import read_count
 
 
 def _moments(change: Person) -> Steps:
-    """At how many times a person's events may differ: no more than there are times, or events."""
+    """How many events of a person may differ: one at each of the times, if that is known, and not more than all."""
     return min(change.moments, change.rows * 2 if change.alters else change.rows)
 
 
@@ -83,7 +83,8 @@ def _windows(span: Steps, w: int) -> Steps:
 class User(Granularity):
     """One person comes or goes with all of their records, or (`alters`) has any of them changed.
 
-    `rows` is how many records a person has at most, `times` how many times a stream has, where those are known.
+    `rows` is how many records a person has at most, where that is known. `times` is how many times a stream has at each
+    of which a person has at most one event; without it, all of a person's events may be at one time.
     """
 
     slug = "user"

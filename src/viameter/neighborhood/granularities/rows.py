@@ -38,7 +38,7 @@ class BoundedOrdered(Granularity):
     @property
     def edits(self) -> tuple[Change, ...]:
         """A row with all of its cells."""
-        return (Rows(1, INFINITY if self.columns is None else self.columns),)
+        return (Rows(1, INFINITY if self.columns is None else self.columns, whole=True),)
 
     def _steps(self, change: Change) -> Steps:
         match change:
@@ -147,7 +147,7 @@ class Local(Granularity):
     @property
     def edits(self) -> tuple[Change, ...]:
         """The record, with all of its cells."""
-        return (Rows(1, INFINITY if self.columns is None else self.columns),)
+        return (Rows(1, INFINITY if self.columns is None else self.columns, whole=True),)
 
     def _steps(self, change: Change) -> Steps:
         match change:

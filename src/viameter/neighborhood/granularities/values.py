@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from viameter.arith import INFINITY, Number, nonnegative, show
 from viameter.errors import ParameterError
+from viameter.neighborhood.arguments import read_listed, read_values
 from viameter.neighborhood.changes import Change, Records, Rows, Shifted, Steps, Swap
 from viameter.neighborhood.granularities.base import Granularity
 
@@ -52,8 +53,8 @@ def policy(pairs: Iterable[Iterable[Hashable]]) -> Policy:
     policy(<2 pairs>)
     """
     read = []
-    for place, pair in enumerate(pairs):
-        values = frozenset(pair)
+    for place, pair in enumerate(read_listed(pairs, "pairs", "[('flu', 'cold')]")):
+        values = frozenset(read_values(pair, f"pairs[{place}]", "('flu', 'cold')"))
         if len(values) != 2:
             raise ParameterError(f"pairs[{place}] is not a pair of two different values")
         read.append(values)
