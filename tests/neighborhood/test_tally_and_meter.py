@@ -148,7 +148,7 @@ def test_a_tally_with_two_numbers_is_held_to_both() -> None:
         (lambda: ROOM.PatternTally(1, vm.PureDP), ParameterError),
         (lambda: ROOM.PatternTally(nb.unbounded(), "PureDP"), ParameterError),
         (lambda: ROOM.PatternTally(nb.unbounded(), vm.PureDP, budget=1), ParameterError),
-        (lambda: nb.PatternTally(nb.unbounded(), vm.PureDP, budget=vm.zcdp(1)), ParameterError),
+        (lambda: nb.PatternTally(nb.unbounded(), vm.PureDP, budget=vm.zcdp(1)), MeasureMismatch),
         (lambda: nb.PatternTally(nb.unbounded(), vm.PureDP, budget=vm.PureDP.infinite), ParameterError),
         (lambda: nb.PatternTally(nb.unbounded(), vm.RenyiDP), ParameterError),
         (lambda: ROOM.PatternTally(nb.unbounded(), vm.PureDP).charge(vm.pure(1)), ParameterError),
@@ -159,7 +159,7 @@ def test_a_tally_with_two_numbers_is_held_to_both() -> None:
         ),
         (lambda: ROOM.odometer(1, vm.PureDP), ParameterError),
         (lambda: nb.odometer(vm.Space(vm.scalars(int), vm.AbsoluteDistance()), vm.PureDP), NoTheorem),
-        (lambda: nb.odometer(VISITS, vm.PureDP, budget=vm.zcdp(1)), ParameterError),
+        (lambda: nb.odometer(VISITS, vm.PureDP, budget=vm.zcdp(1)), MeasureMismatch),
     ],
 )
 def test_what_cannot_be_counted_is_refused(make: Callable[[], Any], problem: type[Exception]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from viameter.arith import INFINITY
 from viameter.errors import NoTheorem
@@ -21,6 +22,9 @@ Steps = int | Fraction | float
 class Change:
     """How two datasets may differ; each kind of data has its own."""
 
+    words: ClassVar[str] = "changes"
+    """What changes, for sentences."""
+
     def times(self, most: int) -> Change:
         """This change up to `most` times over, at different places."""
         raise NoTheorem(f"{most} changes of the kind {type(self).__name__.lower()} have no common bound")
@@ -30,6 +34,7 @@ class Change:
 class Records(Change):
     """At most `added` records come and `removed` go, `total` of both; just as many of each if `balanced`."""
 
+    words = "records that come and go"
     added: Steps
     removed: Steps
     total: Steps = INFINITY
@@ -54,6 +59,7 @@ def exchanged(added: int, removed: int) -> Records:
 class Rows(Change):
     """At most `rows` rows change in their places, and in all of them `cells` cells; all that they have if `whole`."""
 
+    words = "rows that change in their places"
     rows: Steps
     cells: Steps = INFINITY
     whole: bool = False
@@ -67,6 +73,7 @@ class Rows(Change):
 class Swap(Change):
     """One record is replaced by another, of a pair of values that is listed."""
 
+    words = "records whose values are exchanged"
     pairs: frozenset[frozenset[Hashable]]
 
 
@@ -74,6 +81,7 @@ class Swap(Change):
 class Shifted(Change):
     """One record's value moves by at most `reach`, in a metric on values."""
 
+    words = "records that move"
     reach: Fraction
 
 
@@ -81,6 +89,7 @@ class Shifted(Change):
 class Blanks(Change):
     """At most `rows` rows turn blank, or cease to be, in their places."""
 
+    words = "rows that turn blank"
     rows: Steps
 
     def times(self, most: int) -> Blanks:
@@ -92,6 +101,7 @@ class Blanks(Change):
 class Events(Change):
     """At `count` times, all within `span` consecutive ones, one event comes, goes or turns into another."""
 
+    words = "events of a stream"
     count: Steps
     span: Steps
 
@@ -104,6 +114,7 @@ class Person(Change):
     If `alters`, the person stays, and all that is theirs may turn into something else.
     """
 
+    words = "all records of a person"
     rows: Steps
     moments: Steps = INFINITY
     alters: bool = False
@@ -113,6 +124,7 @@ class Person(Change):
 class Edges(Change):
     """At most `count` edges of a graph come or go."""
 
+    words = "edges that come and go"
     count: Steps
 
     def times(self, most: int) -> Edges:
@@ -124,6 +136,7 @@ class Edges(Change):
 class Star(Change):
     """Edges at one node come or go, at most `edges`; if `joins`, the node comes or goes with them."""
 
+    words = "the edges of a node"
     edges: Steps
     joins: bool
     out: bool = False
@@ -134,6 +147,7 @@ class Star(Change):
 class StarWithEnds(Change):
     """A node comes or goes with at most `edges` edges, and with it the nodes at their other ends."""
 
+    words = "a node with its neighbors"
     edges: Steps
 
 
@@ -141,6 +155,7 @@ class StarWithEnds(Change):
 class Subtree(Change):
     """One row of the table `root` comes or goes, with all rows that refer to it directly or not."""
 
+    words = "rows with all that refers to them"
     root: str
 
 
@@ -148,11 +163,14 @@ class Subtree(Change):
 class Anything(Change):
     """Nothing is known of how the two differ."""
 
+    words = "changes of any kind"
+
 
 @dataclass(frozen=True, slots=True)
 class Moved(Change):
     """The two are at most `steps` apart, in whatever granularity it is measured."""
 
+    words = "steps of no known kind"
     steps: Steps
 
     def times(self, most: int) -> Moved:

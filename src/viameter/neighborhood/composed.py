@@ -17,7 +17,7 @@ from viameter.neighborhood.changes import Change
 from viameter.neighborhood.claims import Leaf, UniformLeaves, distinct_claims, with_claims
 from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen, unused
 from viameter.neighborhood.cuts.given import Whole
-from viameter.neighborhood.granularities import Geo, Granularity, Group, OwnGranularity, Personalised
+from viameter.neighborhood.granularities import Geo, Granularity, Group, OwnGranularity, Personalised, Unbounded, User
 from viameter.neighborhood.guarantee import Guarantee
 from viameter.neighborhood.laws import OfLoss
 from viameter.neighborhood.scales import TIGHT, scale_of
@@ -38,6 +38,8 @@ class Composed:
     """The touch pattern that costs most (in the first number of the loss, where it has several)."""
     steps: int = 1
     """How many times the pattern counts, by the law for groups."""
+    through: str | None = None
+    """How the bound was found, if not from the patterns of the granularity itself."""
     by_class: tuple[tuple[str, Loss], ...] = field(default=())
     """The loss for each class of people, where guarantees are personalised."""
 
@@ -59,6 +61,8 @@ class Composed:
     @cached_property
     def why_not_tight(self) -> str | None:
         """What keeps the bound from being known to be the least; None if it is."""
+        if self.through is not None:
+            return self.through
         if self.steps > 1:
             return "the bound goes through the law for groups, one step at a time"
         if not self._pattern_is_exact:
@@ -162,8 +166,8 @@ class Composed:
 
     @property
     def _numbers_of_one_step(self) -> Sequence[Extended]:
-        assert isinstance(self.granularity, Group)
-        return self.arrangement.numbers(self.granularity.base.edits)
+        # Where the law for groups was used, the arrangement is that of one step.
+        return self.arrangement.numbers(self.arrangement.target.edits)
 
     def _leaf_derivation(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> tuple[Derivation, bool]:
         cut = gathered.cut
@@ -172,7 +176,8 @@ class Composed:
         whole = (self.pattern.edit,)
         chosen = self.arrangement.choose(leaf, change, whole, outside=cut.has_outside(part))
         found = chosen.claim.law.derivation(chosen.steps)
-        subject = f"{cut.label(part)}, {count_steps(chosen.steps)} apart: {found.subject}"
+        own = repr(chosen.claim.in_granularity(self.arrangement.target))
+        subject = f"{cut.label(part)}, {count_steps(chosen.steps, own)} apart: {found.subject}"
         return replace(found, subject=subject), chosen.claim.mode == "common"
 
     def check_c1(self) -> Check:
@@ -240,11 +245,31 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     scale = scale_of(measure, losses)
     arrangement = arrange(target, scale, given)
     try:
-        return _composed(target, given, arrangement, target.edits)
+        direct = _composed(target, given, arrangement, target.edits)
     except NoTheorem:
         if not isinstance(target, Group):
             raise
+    else:
+        return _through_rows(target, direct) if isinstance(target, User) and target.rows is not None else direct
     return _step_by_step(target, given, compose(target.base, _pinned(given, target), measure=measure))
+
+
+def _through_rows(target: User, direct: Composed) -> Composed:
+    """A person is so many rows that come or go: as many steps, if that costs less than what parts see of a person."""
+    assert target.rows is not None
+    rows = Group(Unbounded(), 2 * target.rows if target.alters else target.rows)
+    try:
+        other = compose(rows, _pinned(direct.leaves, target), measure=direct.measure)
+    except NoTheorem:
+        return direct
+    if not other.loss < direct.loss:
+        return direct
+    return replace(
+        other,
+        granularity=target,
+        leaves=direct.leaves,
+        through=f"the bound is that of {rows!r}, of which a person is one",
+    )
 
 
 def _step_by_step(target: Group, leaves: Sequence[Leaf], one: Composed) -> Composed:
@@ -308,7 +333,7 @@ def _personalised(target: Personalised, leaves: Sequence[Leaf], measure: Measure
     if not all(answer.loss <= worst.loss for answer in answers.values()):
         raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
     by_class = tuple((name, answer.loss) for name, answer in answers.items())
-    return Composed(target, leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class)
+    return Composed(target, leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class=by_class)
 
 
 def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> Witness:
@@ -316,13 +341,17 @@ def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> W
     for gathered, touched in zip(arrangement.cuts, pattern.touched, strict=True):
         for part, change in touched.changes.items():
             outside = gathered.cut.has_outside(part)
-            steps = (
-                arrangement.choose(leaf, change, (pattern.edit,), outside=outside).steps
+            chosen = [
+                arrangement.choose(leaf, change, (pattern.edit,), outside=outside)
                 for leaf in gathered.leaves_of(part)
                 if leaf.inner is None
-            )
-            if gathered.leaves_of(part):
-                parts[unused(gathered.cut.label(part), parts)] = seen(touched, part, max(steps, default=0))
+            ]
+            if not gathered.leaves_of(part):
+                continue
+            far = max(chosen, key=lambda one: one.steps, default=None)
+            own = None if far is None else far.claim.in_granularity(arrangement.target)
+            name = unused(gathered.cut.label(part), parts)
+            parts[name] = seen(touched, part, 0 if far is None else far.steps, own)
     shown = next((one for one in pattern.touched if one.before is not None), None)
     return (
         Witness(None, None, parts, attained) if shown is None else Witness(shown.before, shown.after, parts, attained)

@@ -80,7 +80,7 @@ def _pair(granularity: Granularity, cuts: Sequence[Cut], pattern: Pattern) -> Wi
     parts: dict[str, Seen] = {}
     for cut, touched in zip(cuts, pattern.touched, strict=True):
         for part, change in touched.changes.items():
-            parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change))
+            parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change), granularity)
     shown = next((one for one in pattern.touched if one.before is not None), pattern.touched[0])
     return Witness(shown.before, shown.after, parts, attained=True)
 
@@ -95,8 +95,9 @@ def unused(label: str, taken: Mapping[str, object]) -> str:
     return name
 
 
-def seen(touched: Touched, part: int, steps: Extended | int) -> Seen:
+def seen(touched: Touched, part: int, steps: Extended | int, granularity: Granularity | None) -> Seen:
     """What a part sees of the two datasets that show a pattern."""
+    name = "" if granularity is None else repr(granularity)
     if touched.image is None:
-        return Seen(None, None, steps)
-    return Seen(touched.image(part, touched.before), touched.image(part, touched.after), steps)
+        return Seen(None, None, steps, name)
+    return Seen(touched.image(part, touched.before), touched.image(part, touched.after), steps, name)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from viameter.core import External, Internal, Loss, Measure, Measurement, Query, Queryable, Space
+from viameter.arith import INFINITY, Number
+from viameter.core import External, Internal, Loss, Measure, Measurement, Query, Queryable, Space, Transformation
 from viameter.core.queryable import making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.errors import NoTheorem, ParameterError, UnknownQuery, plain
 from viameter.neighborhood.claims import GRANULARITY_OF, Leaf, leaf
 from viameter.neighborhood.cuts import Part
+from viameter.neighborhood.granularities import Granularity, Group
 from viameter.neighborhood.released import chain
 from viameter.neighborhood.tally import PatternTally
 from viameter.spaces import lend, own_copy
+from viameter.theorem import Explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,15 @@ class PartMeter(Queryable):
         return found
 
     @property
+    def history(self) -> tuple[Leaf, ...]:
+        """The leaves that were charged, in order."""
+        return self.tally.history
+
+    def explain(self) -> Explanation:
+        """What the worst pattern has cost, and why."""
+        return self.tally.explain()
+
+    @property
     def spent(self) -> Loss:
         """What the worst pattern has cost so far."""
         return self.tally.spent
@@ -90,31 +103,45 @@ class _Metering:
         return asked, chain(asked, "the query", self.space)
 
 
-def odometer(space: Space, measure: Measure, *, budget: Loss | None = None) -> PartOdometer:
+def odometer(
+    data: Space | Transformation, measure: Measure, *, budget: Loss | None = None, d_in: Number = 1
+) -> PartOdometer:
     """An odometer for measurements of parts, chosen adaptively; with a budget, it refuses what would go over it.
 
     What is counted is the worst touch pattern: queries on different wards do not add up if no patient's row can be in
-    two. The neighbors are those of the space's metric.
+    two. Losses are for data that are `d_in` apart in the space's metric. For a transformation, parts are of what it
+    gives and data and distances of what it takes: people, say, of whom it keeps so many rows each.
 
     >>> import viameter as vm
     >>> from viameter import neighborhood as nb
-    >>> visits = vm.Space(vm.tables({"ward": str, "wait": int}), vm.SymmetricDistance())
-    >>> wards = nb.split(visits, [["A"], ["B"]], column="ward")
-    >>> meter = nb.odometer(visits, vm.PureDP, budget=vm.pure("1/5"))({"ward": ["A", "B"], "wait": [10, 20]})
+    >>> visits = vm.Space(vm.tables({"patient": str, "ward": str}), vm.SymmetricIdDistance("patient"))
+    >>> few = visits >> vm.limit_rows(per_id=2)
+    >>> wards = nb.split(few.output_space, [["A"], ["B"]], column="ward")
+    >>> meter = nb.odometer(few, vm.PureDP, budget=vm.pure("1/5"))({"patient": ["x", "y"], "ward": ["A", "B"]})
     >>> for ward in wards:
     ...     number = meter(ward, vm.count() >> vm.laplace(scale=10))
-    >>> meter.spent, meter.left
-    (pure(1/10), pure(1/10))
+    >>> meter.spent, meter.left                              # two visits of a patient, to whichever ward
+    (pure(1/5), pure(0))
     """
-    if not isinstance(space, Space):
-        raise ParameterError(f"space={plain(space)} is not a Space: expected a domain with a metric")
-    granularity = GRANULARITY_OF.get(type(space.metric))
-    if granularity is None:
+    if isinstance(data, Space):
+        first, space = None, data
+    elif isinstance(data, Transformation):
+        first, space = data, data.output_space
+    else:
+        raise ParameterError(f"data={plain(data)}: expected a Space, or a Transformation that leads to one")
+    own = GRANULARITY_OF.get(type(space.metric))
+    if own is None:
         raise NoTheorem(
             f"the steps of {space.metric!r} are those of no granularity: use SymmetricDistance() or its like"
         )
+    metric = space.metric if first is None else first.input_space.metric
+    apart = metric.read_distance(d_in, name="d_in")
+    steps = apart if first is None else first.map(apart)
+    if steps in (0, INFINITY):
+        raise ParameterError(f"d_in={apart} is {steps} steps between rows, for which there is nothing to count")
+    granularity = own if steps <= 1 else Group(own, math.ceil(steps))
     PatternTally(granularity, measure, budget=budget)  # refuses what cannot be counted
-    return PartOdometer(space, measure, budget)
+    return PartOdometer(space, measure, budget, granularity, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +150,15 @@ class PartOdometer:
 
     space: Space
     measure: Measure
-    budget: Loss | None = None
+    budget: Loss | None
+    granularity: Granularity
+    first: Transformation | None = None
+    """What the data go through before they are cut into parts."""
 
     def __call__(self, data: Any) -> PartMeter:
         """Put data under the odometer."""
-        tally = PatternTally(GRANULARITY_OF[type(self.space.metric)], self.measure, budget=self.budget)
-        member = run_sealed(own_copy, self.space.domain.admit(data))
+        tally = PatternTally(self.granularity, self.measure, budget=self.budget)
+        member = self.space.domain.admit(data) if self.first is None else self.first(data)
+        member = run_sealed(own_copy, member)
         with making_sealed():
             return PartMeter(_Metering(self.space, member, tally), name=f"odometer of parts in {self.measure!r}")

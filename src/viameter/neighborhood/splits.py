@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +11,7 @@ from viameter.arith import Number, exact
 from viameter.core import Space, Transformation
 from viameter.errors import ParameterError, plain
 from viameter.neighborhood.arguments import read_listed, read_values
+from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.cuts.records import Partition
 from viameter.transforms import between, filter, is_in
 from viameter.transforms.predicates import Predicate
@@ -23,6 +24,22 @@ class Split(Partition):
     space: Space | None = None
     filters: tuple[Transformation, ...] = ()
     labels: tuple[str, ...] = ()
+    holders: Mapping[Any, int] = field(default_factory=dict)
+    """The part of each listed value."""
+
+    def part_with(self, value: Any) -> Part:
+        """The part that holds a value.
+
+        >>> from viameter import neighborhood as nb
+        >>> import viameter as vm
+        >>> visits = vm.Space(vm.tables({"ward": str}), vm.SymmetricDistance())
+        >>> nb.split(visits, [["A", "B"], ["C"]], column="ward").part_with("C")
+        ward is_in(['C'])
+        """
+        try:
+            return self[self.holders[value]]
+        except (KeyError, TypeError):
+            raise ParameterError(f"no part of {self!r} lists that value; parts are also numbered, from 0") from None
 
     def transformation(self, part: int) -> Transformation:
         """The filter that keeps the part's rows."""
@@ -63,7 +80,8 @@ def split(space: Space, parts: Iterable[Iterable[Any]], *, column: str | None = 
     predicates: list[Predicate] = [is_in(values) for values in listed]
     if rest:
         predicates.append(~is_in([value for values in listed for value in values]))
-    return _split(space, predicates, column, covers=rest)
+    made = _split(space, predicates, column, covers=rest)
+    return replace(made, holders={value: place for place, values in enumerate(listed) for value in values})
 
 
 def bins(space: Space, edges: Sequence[Number], *, column: str | None = None) -> Split:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
-from viameter.arith import Extended
+from viameter.arith import INFINITY, Extended
 from viameter.core import Loss, Measure
 from viameter.core.composability import FULLY_ADAPTIVE, SEQUENTIAL, require_cell
 from viameter.errors import MeasureMismatch, NoTheorem, OverBudget, ParameterError, plain
@@ -80,6 +81,16 @@ class _Gains:
         return [*so_far[:place], self.of(place, change), *so_far[place + 1 :]]
 
 
+def _check_budget(budget: Loss, measure: Measure) -> None:
+    if not isinstance(budget, Loss):
+        raise ParameterError(f"budget={plain(budget)} is not a loss: expected e.g. pure(1)")
+    if budget.measure != measure:
+        hint = f"count in {budget.measure!r}, or give a budget in {measure!r}"
+        raise MeasureMismatch("the odometer", measure, "the budget", budget.measure, hint)
+    if not budget.is_finite:
+        raise ParameterError(f"budget={budget!r} is no limit: expected a finite loss")
+
+
 class PatternTally:
     """What leaves that were charged one by one cost together, for the worst touch pattern; with a budget, a filter.
 
@@ -101,8 +112,8 @@ class PatternTally:
             raise ParameterError(f"granularity={plain(granularity)} is not a granularity: expected e.g. unbounded()")
         if not isinstance(measure, Measure):
             raise ParameterError(f"measure={plain(measure)} is not a Measure: expected e.g. PureDP")
-        if budget is not None and (not isinstance(budget, Loss) or budget.measure != measure or not budget.is_finite):
-            raise ParameterError(f"budget={plain(budget)} is not a finite loss of {measure!r}")
+        if budget is not None:
+            _check_budget(budget, measure)
         _, cell = require_cell(measure, FULLY_ADAPTIVE)
         if cell.composability is SEQUENTIAL:
             raise NoTheorem(f"{measure!r} composes sequentially only: convert to ZCDP or ApproxDP, which interleave")
@@ -155,7 +166,7 @@ class PatternTally:
                 spent = self._worst(None)
                 raise OverBudget(
                     spent=spent,
-                    asked=_asked(read, self.measure),
+                    asked=self._growth(spent, after),
                     left=self.budget.left_after(spent),
                     budget=self.budget,
                 )
@@ -170,6 +181,15 @@ class PatternTally:
     def explain(self) -> Explanation:
         """What the worst pattern has cost, and why."""
         return self.composed().explain()
+
+    def _growth(self, spent: Loss, after: Loss) -> Loss:
+        """By how much the worst pattern would cost more."""
+        if not after.is_finite:
+            return self.measure.infinite
+        pairs = zip(self._scale.numbers(after), self._scale.numbers(spent), strict=True)
+        return self._scale.loss(
+            [INFINITY if INFINITY in pair else Fraction(pair[0]) - Fraction(pair[1]) for pair in pairs]
+        )
 
     def _read(self, leaf: Leaf) -> Leaf:
         if not isinstance(leaf, Leaf):
@@ -217,7 +237,3 @@ class PatternTally:
             ]
             found.append(max(worst))
         return found
-
-
-def _asked(leaf: Leaf, measure: Measure) -> Loss:
-    return leaf.inner.loss if leaf.inner is not None else leaf.losses[0]

@@ -20,7 +20,9 @@ class Seen:
     before: Any
     after: Any
     steps: Steps
-    """How far apart the two are, in the granularity of the leaf's claim."""
+    """How far apart the two are."""
+    granularity: str = ""
+    """What the steps are of: the granularity of the leaf's claim."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,8 +39,8 @@ class Witness:
         first = f"D = {self.before!r}, D' = {self.after!r}" if self.before is not None else "a pair of neighbors"
         lines = [first + ("" if self.attained else " (an upper bound: such a pair need not exist)") + ":"]
         for name, seen in list(self.parts.items())[:SHOWN]:
-            images = "" if seen.before is None else f" gives {seen.before!r} and {seen.after!r},"
-            lines.append(f"  {name}{images} {count_steps(seen.steps)} apart")
+            images = ":" if seen.before is None else f" gives {seen.before!r} and {seen.after!r},"
+            lines.append(f"  {name}{images} {count_steps(seen.steps, seen.granularity)} apart")
         if len(self.parts) > SHOWN:
             lines.append(f"  and {len(self.parts) - SHOWN} parts more")
         return "\n".join(lines)
@@ -46,8 +48,9 @@ class Witness:
     __repr__ = __str__
 
 
-def count_steps(steps: Steps) -> str:
+def count_steps(steps: Steps, granularity: str = "") -> str:
     """A number of steps in words."""
+    of = f" of {granularity}" if granularity else ""
     if steps == INFINITY:
-        return "infinitely many steps"
-    return "1 step" if steps == 1 else f"{show(steps) if not isinstance(steps, int) else steps} steps"
+        return f"infinitely many steps{of}"
+    return f"1 step{of}" if steps == 1 else f"{show(steps) if not isinstance(steps, int) else steps} steps{of}"

@@ -74,10 +74,9 @@ class Cut(Sequence["Part"], ABC):
         return None
 
     def _refuse(self, edit: Change) -> NoTheorem:
-        kind = type(edit).__name__.lower()
         return NoTheorem(
-            f"nothing is known of how a change of {kind} reaches the parts of {self!r}: choose a cut for that kind of "
-            "data, or give nb.opaque(stability=...) for each map"
+            f"nothing is known of how {edit.words} reach the parts of {self!r}: choose a cut for that kind of data, or "
+            "give nb.opaque(stability=...) for each map"
         )
 
     def _everywhere(self, change: Change, gains: Gains, *, exact: bool) -> Touched:
@@ -95,6 +94,10 @@ class Cut(Sequence["Part"], ABC):
         """One of the maps, or several."""
         if isinstance(place, slice):
             return [Part(self, index) for index in range(len(self))[place]]
+        if not isinstance(place, int):
+            raise ParameterError(
+                f"parts are numbered from 0 to {len(self) - 1}, so cut[{plain(place)}] is none of them"
+            )
         return Part(self, range(len(self))[place])
 
     def __hash__(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,8 @@ from viameter.neighborhood.solvers import worst_at_most, worst_contribution
 
 MOST_EDGES = 200
 """How many edges at once are spread over parts; beyond it, the law for groups is used instead."""
+MOST_PARTS = 50
+"""For how many parts the edges of a node are shared out among the others."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,18 +135,40 @@ class Incident(NodeParts):
         # The own part is told apart from the others only where the node comes or goes.
         seen_at_home: Change = StarWithEnds(edit.edges) if edit.joins else edit
         own = gains.column(seen_at_home)
-        others = gains.column(edit)
-        reach = self.size - 1 if edit.edges >= self.size - 1 else int(edit.edges)
-        best: tuple[Extended, int, tuple[Any, ...]] = (Fraction(-1), 0, ())
+        best: tuple[Extended, int, dict[int, Change]] = (Fraction(-1), 0, {})
+        elsewhere = self._elsewhere(edit, gains)
         for part in range(self.size):
-            rest = [Fraction(0) if other == part else cost for other, cost in enumerate(others)]
-            found = worst_at_most(rest, reach)
-            value: Any = own[part] + found.value
+            cost, touched = elsewhere(part)
+            value: Any = own[part] + cost
             if value > best[0]:
-                best = (value, part, found.chosen)
-        value, part, chosen = best
-        changes: dict[int, Change] = {part: seen_at_home, **dict.fromkeys(chosen, edit)}
+                best = (value, part, touched)
+        value, part, others = best
+        changes: dict[int, Change] = {part: seen_at_home, **others}
         return Touched(value, changes, False, "a graph", f"the same with other edges at a node of part {part}")
+
+    def _elsewhere(self, edit: Star, gains: Gains) -> Callable[[int], tuple[Extended, dict[int, Change]]]:
+        """What other parts see of a node's edges: together no more of them than there are."""
+        if edit.edges <= MOST_EDGES and self.size <= MOST_PARTS:
+            counts = range(1, int(edit.edges) + 1)
+            tables = [
+                [Fraction(0), *(gains.of(part, replace(edit, edges=count)) for count in counts)]
+                for part in range(self.size)
+            ]
+
+            def shared(home: int) -> tuple[Extended, dict[int, Change]]:
+                rest = [table if part != home else table[:1] for part, table in enumerate(tables)]
+                found = worst_contribution(rest, l0=self.size, l1=int(edit.edges))
+                return found.value, {part: replace(edit, edges=count) for part, count in found.chosen}
+
+            return shared
+        costs = gains.column(edit)
+        reach = self.size - 1 if edit.edges >= self.size - 1 else int(edit.edges)
+
+        def each(home: int) -> tuple[Extended, dict[int, Change]]:
+            found = worst_at_most([Fraction(0) if part == home else cost for part, cost in enumerate(costs)], reach)
+            return found.value, dict.fromkeys(found.chosen, edit)
+
+        return each
 
     def __repr__(self) -> str:
         return f"incident({self.size})"
