@@ -233,7 +233,8 @@ def test_the_report_has_guarantee_pair_conditions_and_theorems(tmp_path: Path) -
     for line in (
         "Neighbors: two datasets are neighbors in bounded() if one record of one is replaced by another in the other.",
         "Is less possible? No: some mechanisms with these losses cost just this on the neighbors below.",
-        "The costliest neighbors: D = ('c',), D' = ('e',):\n  part 1 by value gives ('c',) and (), 1 step of bounded() apart",
+        "The costliest neighbors: D = ('c',), D' = ('e',):\n"
+        "  part 1 by value gives ('c',) and (), 1 step of bounded() apart",
         "C1, neighbors differ in one part at most: no; there are neighbors that differ in 2 of the parts.",
         "C2, each part moves by at most one step of bounded(): no; there are neighbors with a part infinitely many",
         "[common-domain-composition, outward]",
