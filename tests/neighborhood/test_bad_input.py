@@ -112,7 +112,6 @@ TAKES_A_LIST: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", TAKES_A_LIST)
 def test_what_is_no_list_is_refused(name: str) -> None:
-    # BUG: most of these are a bare TypeError ("'int' object is not iterable").
     for wrong in NO_LIST:
         if name == "partition" and wrong == 3:
             continue  # so many parts
@@ -174,7 +173,7 @@ def test_overlapping_parts_are_no_partition() -> None:
     with pytest.raises(ViameterError):
         nb.bins(ROWS, [0, 5, 3])
     with pytest.raises(ViameterError):
-        nb.bins(ROWS, [0, 0])  # BUG: taken, though edges are to rise
+        nb.bins(ROWS, [0, 0])
     refused(lambda: nb.partition([]), lambda: nb.partition([[]]), lambda: nb.partition([["a"], []]))
     for by in ("values", None, 1, ["value"]):
         with pytest.raises(ViameterError):
@@ -249,7 +248,6 @@ def test_what_makes_no_sense_is_refused(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("unhashable", [[["a"]], {"a": 1}])
 def test_values_without_a_hash_are_refused(unhashable: Any) -> None:
-    # BUG: a bare TypeError.
     refused(lambda: nb.partition([[unhashable]]), lambda: nb.policy([(unhashable, "a")]))
 
 
@@ -295,7 +293,7 @@ def test_relations_that_are_not_symmetric_and_maps_that_leave_their_class_are_re
     for wrong in (
         [LEAF],
         [],
-        [nb.leaf(nb.function(lambda n: [n]), vm.pure(1))],  # BUG: a bare TypeError
+        [nb.leaf(nb.function(lambda n: [n]), vm.pure(1))],
         [leaf.also(vm.pure(1))],
         [nb.leaf(nb.function(lambda n: n).then(stability=2), vm.pure(1))],
     ):

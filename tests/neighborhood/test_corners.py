@@ -1,4 +1,4 @@
-"""Corners of cuts: single parts, nothing outside, kinds of several values, policies that differ, all against brute force."""
+"""Corners of cuts: single parts, nothing outside, kinds of several values, policies that differ."""
 
 from typing import Any
 

@@ -34,14 +34,14 @@ def loss_or_error(target: Granularity, leaves: Sequence[nb.Leaf]) -> Any:
     "target", [nb.unbounded(), nb.insert_delete(), nb.add_remove_or_replace(), nb.bounded(), nb.bounded_ordered()]
 )
 def test_a_record_that_comes_is_seen_as_a_blank_by_every_part_that_makes_others_blank(target: Granularity) -> None:
-    # BUG: with blanks=True a record that comes is one blank more in every other part, which the engine leaves out.
+    # With blanks=True a record that comes is one blank more in every other part, which the engine leaves out.
     leaves = [nb.leaf(part, vm.pure(e)) for part, e in zip(nb.partition(3, blanks=True), THREE, strict=True)]
     found = nb.brute_force(target, leaves)
     assert found.loss <= loss_or_error(target, leaves)
 
 
 def test_a_person_who_comes_is_seen_as_blanks_by_every_part_that_makes_others_blank() -> None:
-    # BUG: one person with one row is one blank more in each of the other parts: all three are touched.
+    # One person with one row is one blank more in each of the other parts: all three are touched.
     parts = nb.partition(3, by="id", blanks=True)
     leaves = [nb.leaf(p, vm.pure(e), granularity=nb.unbounded()) for p, e in zip(parts, THREE, strict=True)]
     assert vm.pure(1) <= loss_or_error(nb.user(rows=1), leaves)
@@ -126,13 +126,13 @@ def test_a_personalised_composition_at_two_steps_counts_every_class() -> None:
     [(nb.unbounded(), nb.group(nb.unbounded(), 2)), (nb.group(nb.unbounded(), 2), None)],
 )
 def test_steps_of_a_stability_are_steps_of_the_leaf_s_own_granularity(target: Granularity, own: Any) -> None:
-    # BUG: three steps of a group of two are three, and not the two groups that three steps of its base make.
+    # Three steps of a group of two are three, and not the two groups that three steps of its base make.
     leaf = nb.leaf(nb.opaque("join", stability=3), vm.pure(1), granularity=own)
     assert vm.pure(3) <= loss_or_error(target, [leaf])
 
 
 def test_listed_and_constrained_patterns_count_steps_of_the_leaf_s_own_granularity() -> None:
-    # BUG: as above, for patterns and constraints.
+    # As above, for patterns and constraints.
     target = nb.group(nb.unbounded(), 2)
     assert vm.pure(2) <= loss_or_error(target, [nb.leaf(nb.patterns([(2, 0)])[0], vm.pure(1))])
     assert vm.pure(2) <= loss_or_error(target, [nb.leaf(nb.constrained(1, most=2)[0], vm.pure(1))])
@@ -141,7 +141,7 @@ def test_listed_and_constrained_patterns_count_steps_of_the_leaf_s_own_granulari
 @pytest.mark.parametrize("mode", ["separate", "common"])
 @pytest.mark.parametrize("by", ["id", "value"])
 def test_what_is_private_for_single_records_promises_nothing_of_lists(by: str, mode: Any) -> None:
-    # BUG: local() is of datasets of one record; on a list of two rows it promises nothing.
+    # Local() is of datasets of one record; on a list of two rows it promises nothing.
     leaves = [nb.leaf(nb.partition(1, by=by)[0], vm.pure(1), granularity=nb.local(), mode=mode)]
     found = nb.brute_force(nb.bounded_ordered(), leaves)
     assert found.loss <= loss_or_error(nb.bounded_ordered(), leaves)
@@ -149,13 +149,13 @@ def test_what_is_private_for_single_records_promises_nothing_of_lists(by: str, m
 
 @pytest.mark.parametrize("to", [nb.bounded_ordered(), nb.zero_out(), nb.attribute()])
 def test_a_guarantee_for_single_records_is_none_for_lists(to: Granularity) -> None:
-    # BUG: translate says 1 step.
+    # Translate says 1 step.
     assert nb.translate(vm.pure(1), frm=nb.local(), to=to) == vm.PureDP.infinite
 
 
 @pytest.mark.parametrize("by", ["column", "value"])
 def test_steps_that_leave_the_class_of_single_records_are_none_for_groups_either(by: str) -> None:
-    # BUG: between single records there are no unbounded() steps, whether one local() step is taken or two.
+    # Between single records there are no unbounded() steps, whether one local() step is taken or two.
     part = nb.partition(2, by=by)[0]
     leaf = nb.leaf(part, vm.pure(1), granularity=nb.unbounded(), mode="common")
     assert loss_or_error(nb.group(nb.local(), 2), [leaf]) == vm.PureDP.infinite
@@ -174,7 +174,7 @@ def test_steps_that_leave_the_class_of_single_records_are_none_for_groups_either
     ],
 )
 def test_a_guarantee_on_a_smaller_class_is_none_on_a_larger_one(frm: Granularity, to: Granularity) -> None:
-    # BUG: a count of rows with Laplace noise of scale 1 is pure(1) if users have one row, and nothing if they have any
+    # A count of rows with Laplace noise of scale 1 is pure(1) if users have one row, and nothing if they have any
     # number; likewise a count of edges for nodes of degree one. translate says that the loss stays the same.
     try:
         found = nb.translate(vm.pure(1), frm=frm, to=to)
@@ -191,7 +191,7 @@ def test_what_is_private_on_the_common_domain_gains_nothing_from_a_stability() -
 
 
 def test_the_only_part_by_time_leaves_nothing_outside() -> None:
-    # BUG: a partition holds everything, so a record that comes into its only part changes the size of the data.
+    # A partition holds everything, so a record that comes into its only part changes the size of the data.
     leaf = nb.leaf(nb.partition(1, by="time")[0], vm.pure(1), granularity=nb.bounded(), mode="common")
     assert loss_or_error(nb.unbounded(), [leaf]) == vm.PureDP.infinite
 
@@ -211,13 +211,13 @@ def test_a_record_has_at_least_one_column(columns: int) -> None:
 
 
 def test_a_kind_of_several_values_can_change_in_one_cell_within_itself() -> None:
-    # BUG: ("a", 0) stands for several values, two of which may differ in one cell; the engine sees no pair at all.
+    # ("a", 0) stands for several values, two of which may differ in one cell; the engine sees no pair at all.
     kinds = nb.memberships({("a", 0): [0], ("b", 1): [1]}, plural=True)
     assert vm.pure(1) <= loss_or_error(nb.attribute(), nb.leaves(kinds, vm.pure(1), mode="common"))
 
 
 def test_chunks_by_rank_may_lose_a_record_at_both_ends_and_gain_one() -> None:
-    # BUG: with chunks [i n / k] to [(i + 1) n / k] of five, one record more can move a chunk by three records.
+    # With chunks [i n / k] to [(i + 1) n / k] of five, one record more can move a chunk by three records.
     def chunk(data: tuple[int, ...], part: int, parts: int = 5) -> tuple[int, ...]:
         return data[part * len(data) // parts : (part + 1) * len(data) // parts]
 
@@ -232,7 +232,7 @@ def test_chunks_by_rank_may_lose_a_record_at_both_ends_and_gain_one() -> None:
 
 
 def test_lists_in_another_order_are_the_same_multiset() -> None:
-    # BUG: neighbors of unbounded(), as lists in whatever order, are not one insertion apart. (The same holds from
+    # Neighbors of unbounded(), as lists in whatever order, are not one insertion apart. (The same holds from
     # attribute() to bounded(); from bounded_ordered() to bounded() the engine rightly says infinitely many.)
     assert nb.stability(nb.bounded_ordered(), nb.bounded()) == float("inf")
     assert nb.stability(nb.insert_delete(), nb.unbounded()) == float("inf")
@@ -248,7 +248,7 @@ def test_claims_of_tightness_hold_for_two_cells_in_three_columns() -> None:
 
 
 def test_claims_of_tightness_hold_for_rows_that_turn_blank() -> None:
-    # BUG: a row that leaves a part turns blank in it, which is one step; the engine says that the loss is infinite.
+    # A row that leaves a part turns blank in it, which is one step; the engine says that the loss is infinite.
     leaves = [nb.leaf(part, vm.pure(e)) for part, e in zip(nb.partition(3, blanks=True), THREE, strict=True)]
     composed, found = nb.compose(nb.bounded_ordered(), leaves), nb.brute_force(nb.bounded_ordered(), leaves)
     assert found.loss == vm.pure("4/5")

@@ -4,14 +4,15 @@ A *granularity* says which datasets are neighbors. A *cut* is a set of maps that
 map with the loss of a mechanism on what it keeps. `compose` finds the touch pattern that costs most: the guarantee.
 
 - `changes`, `granularities`: what a step is. `cuts`: what of a step reaches which part. `solvers`: the worst of it.
-- `claims`, `laws`, `scales`: what leaves cost. `arrangement`, `composed`, `conditions`, `witness`: composition.
+- `claims`, `making`, `laws`, `scales`: what leaves cost.
+- `arrangement`, `composed`, `tightness`, `conditions`, `explaining`, `witness`: composition, and what shows it.
 - `guarantee`: from one granularity to another. `theorems`: the statements. `finite`: exact enumeration.
-- `allocate`: the other way about, from a budget to the losses of leaves.
+- `allocation`: the other way about, from a budget to the losses of leaves.
 """
 
 from viameter.neighborhood.allocation import Allocation, allocate
 from viameter.neighborhood.brute import BruteForce, brute_force, small_space
-from viameter.neighborhood.claims import Leaf, leaf, leaves
+from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.composing import compose
 from viameter.neighborhood.conditions import Check
@@ -66,6 +67,7 @@ from viameter.neighborhood.granularities import (
     zero_out,
 )
 from viameter.neighborhood.guarantee import Guarantee, stability, translate
+from viameter.neighborhood.making import leaf, leaves
 from viameter.neighborhood.meter import PartMeter, odometer
 from viameter.neighborhood.plots import plot_touches
 from viameter.neighborhood.released import measurement

@@ -13,10 +13,11 @@ from viameter.errors import NoTheorem
 from viameter.measures import ZCDP, GaussianDP, PureDP
 from viameter.measures.amounts import AmountMeasure, GaussianLoss, PureLoss, ZCDPLoss
 from viameter.measures.groups import group_loss
-from viameter.neighborhood.claims import Leaf, Mode, leaf
+from viameter.neighborhood.claims import Leaf, Mode
 from viameter.neighborhood.composed import Composed, compose
 from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import Granularity
+from viameter.neighborhood.making import leaf
 
 LINEAR = (PureDP, ZCDP, GaussianDP)
 """Measures in which what a leaf costs at a pattern is in proportion to its loss (to mu^2, for Gaussian losses)."""

@@ -6,20 +6,22 @@ leaves of different cuts are taken to be touched independently: exact where they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from viameter.arith import INFINITY, Extended
 from viameter.core import Loss
 from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Change, Steps
-from viameter.neighborhood.claims import Claim, Leaf, UniformLeaves
+from viameter.neighborhood.claims import Claim, Leaf
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
 from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.scales import Scale
+from viameter.neighborhood.uniform import UniformLeaves
 
 if TYPE_CHECKING:
     from viameter.neighborhood.composed import Composed
@@ -39,6 +41,16 @@ class Pattern:
     def exact(self) -> bool:
         """Whether two neighbors do this: as far as each cut knows, and if no two of them must be touched at once."""
         return all(one.exact for one in self.touched) and sum(bool(one.changes) for one in self.touched) <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedLeaf:
+    """A leaf that a pattern touches, on which part, and by what change."""
+
+    leaf: Leaf
+    cut: Cut
+    part: int
+    change: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ class Arrangement:
     scale: Scale
     cuts: tuple[CutLeaves, ...]
     _known: dict[tuple[int, bool, Change, tuple[Change, ...]], Numbers] = field(default_factory=dict, repr=False)
-    _within: dict[int, Arrangement] = field(default_factory=dict, repr=False)
+    _within: WeakKeyDictionary[Composed, Arrangement] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def worst(self, edits: Iterable[Change], number: int) -> Pattern:
         """The touch pattern of these edits that costs most in one number of the losses."""
@@ -111,22 +123,35 @@ class Arrangement:
             ways.append(Chosen(claim, reached, claim.law.at(reached)))
         return min(ways, key=lambda way: self.scale.numbers(way.loss))
 
+    def chosen_for(self, touched: TouchedLeaf, pattern: Pattern) -> Chosen:
+        """The claim that counts for a leaf that a pattern touches."""
+        outside = touched.cut.has_outside(touched.part)
+        return self.choose(touched.leaf, touched.change, (pattern.edit,), outside=outside)
+
     def _cost_within(self, leaf: Leaf, change: Change) -> Numbers:
         """What a change costs a composition on the part: its own worst pattern, for that change of its data."""
         assert leaf.inner is not None
         if not _speaks_within(leaf.inner, self.target):
             return (INFINITY,) * self.scale.size
-        inner = self._within.get(id(leaf.inner))
+        inner = self._within.get(leaf.inner)
         if inner is None:
             # Its numbers are to be those of this arrangement: Renyi losses are read at all orders that are listed here.
-            inner = replace(leaf.inner.arrangement, scale=self.scale, _known={}, _within={})
-            self._within[id(leaf.inner)] = inner
+            inner = replace(leaf.inner.arrangement, scale=self.scale, _known={}, _within=WeakKeyDictionary())
+            self._within[leaf.inner] = inner
         if leaf.part.stability == 1 and not any(gathered.cut.per_step for gathered in inner.cuts):
             return inner.numbers((change,))
         steps = leaf.inner.granularity.distance(change)
         if steps not in (0, INFINITY):
             steps = steps * leaf.part.stability
         return self.scale.numbers(group_loss(leaf.inner.loss, steps))
+
+
+def touched_leaves(arrangement: Arrangement, pattern: Pattern) -> Iterator[TouchedLeaf]:
+    """The leaves that a pattern touches, cut by cut."""
+    for gathered, touched in zip(arrangement.cuts, pattern.touched, strict=True):
+        for part, change in touched.changes.items():
+            for leaf in gathered.leaves_of(part):
+                yield TouchedLeaf(leaf, gathered.cut, part, change)
 
 
 def _speaks_within(inner: Composed, target: Granularity) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from viameter.arith import INFINITY
-from viameter.core import Loss, Measure, Measurement, Recipe
+from viameter.core import Loss, Measure, Measurement
 from viameter.errors import MetricMismatch, NoTheorem, ParameterError, plain
-from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import Change, Steps
-from viameter.neighborhood.cuts import Cut, Part
+from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import (
     Attribute,
     Bounded,
@@ -20,7 +19,6 @@ from viameter.neighborhood.granularities import (
     Granularity,
     InsertDelete,
     Local,
-    Personalised,
     Unbounded,
     User,
 )
@@ -130,7 +128,7 @@ class Leaf:
             raise ParameterError(
                 "a leaf that is a composition, or has a loss for each class of people, takes no more claims"
             )
-        return replace(self, claims=(*self.claims, _claim(loss, granularity, mode)))
+        return replace(self, claims=(*self.claims, read_claim(loss, granularity, mode)))
 
     @property
     def losses(self) -> list[Loss]:
@@ -151,131 +149,8 @@ class Leaf:
         return replace(self, claims=tuple(claim.to(measure) for claim in self.claims))
 
 
-def leaf(
-    map: Part,
-    loss_or_measurement: Any,
-    *,
-    granularity: Granularity | None = None,
-    mode: Mode = "separate",
-) -> Leaf:
-    """A mechanism on what a map keeps of the data: its map, and its loss, or the measurement itself.
-
-    mode="separate": the mechanism is private on the part's own data, for that granularity (Theorem III.1).
-    mode="common": the mechanism after the map is private on the whole data, and looks at nothing but what the map keeps
-    (Theorem III.4). The granularity is that of the target if none is given; a measurement's follows from its metric.
-    Besides a loss or a Measurement (or its recipe, on a part of real data), these are taken: losses by number of steps,
-    {1: loss, 2: loss}; losses by class of people for personalised guarantees, {"staff": loss, "patients": loss}; a
-    composition on the part's data.
-
-    >>> from viameter import neighborhood as nb
-    >>> import viameter as vm
-    >>> nb.leaf(nb.partition(3, by="value")[1], vm.pure("1/2"), mode="common")
-    leaf(part 1 by value, pure(1/2), mode='common')
-    """
-    from viameter.neighborhood.composed import Composed
-
-    if not isinstance(map, Part):
-        hint = "choose one of its parts" if isinstance(map, Iterable) else "make one, as partition(3, by='value')[0]"
-        raise ParameterError(f"map={plain(map)} is not a map: {hint}")
-    if isinstance(loss_or_measurement, Composed):
-        if granularity is not None or mode != "separate":
-            raise ParameterError("a composition knows its granularities: give none, and no mode")
-        if isinstance(loss_or_measurement.granularity, Personalised):
-            raise ParameterError("a personalised composition is none for everybody: nest that of each class on its own")
-        return Leaf(map, (), inner=loss_or_measurement)
-    classes = loss_or_measurement
-    if isinstance(classes, Mapping) and classes and all(isinstance(name, str) for name in classes):
-        return Leaf(map, (), by_class=tuple((name, _claim(loss, granularity, mode)) for name, loss in classes.items()))
-    if isinstance(loss_or_measurement, Recipe):
-        loss_or_measurement = _completed(map, loss_or_measurement, mode)
-    return Leaf(map, (_claim(loss_or_measurement, granularity, mode),))
-
-
-def _completed(map: Part, recipe: Recipe[Any], mode: str) -> Measurement:
-    first = map.transformation
-    if first is None:
-        raise ParameterError(f"{map!r} is no transformation of real data, on which a recipe could be completed")
-    made = first >> recipe if mode == "common" else recipe.complete(first.output_space)
-    if not isinstance(made, Measurement):
-        raise ParameterError(f"leaf({map!r}, ...): the recipe makes no Measurement; add noise, as >> laplace(scale=10)")
-    return made
-
-
-def leaves(
-    maps: Iterable[Part], loss: Any, *, granularity: Granularity | None = None, mode: Mode = "separate"
-) -> Sequence[Leaf]:
-    """A leaf for each map, all with the same loss, measurement or recipe; or with a list of those, one for each.
-
-    >>> from viameter import neighborhood as nb
-    >>> import viameter as vm
-    >>> nb.compose(nb.unbounded(), nb.leaves(nb.subsets(10, at_most=3), vm.zcdp("0.05"))).loss
-    zcdp(3/20)
-    """
-    parts = maps if isinstance(maps, Cut) else read_listed(maps, "maps", "partition(3)")
-    if isinstance(loss, Recipe):
-        return [leaf(part, loss, granularity=granularity, mode=mode) for part in parts]
-    if isinstance(loss, list | tuple):
-        if len(loss) != len(parts):
-            raise ParameterError(
-                f"there are {len(loss)} losses for {len(parts)} maps: give one for each, or one for all"
-            )
-        return [leaf(part, own, granularity=granularity, mode=mode) for part, own in zip(parts, loss, strict=True)]
-    claims = (_claim(loss, granularity, mode),)
-    if isinstance(parts, Cut):
-        return UniformLeaves(parts, claims)
-    for place, part in enumerate(parts):
-        if not isinstance(part, Part):
-            raise ParameterError(f"maps[{place}]={plain(part)} is not a map")
-    return [Leaf(part, claims) for part in parts]
-
-
-@dataclass(frozen=True)
-class UniformLeaves(Sequence[Leaf]):
-    """A leaf on each part of a cut, all with the same claims: a million of them take no memory."""
-
-    cut: Cut
-    claims: tuple[Claim, ...]
-
-    def __len__(self) -> int:
-        return len(self.cut)
-
-    @overload
-    def __getitem__(self, place: int) -> Leaf: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Leaf]: ...
-    def __getitem__(self, place: int | slice) -> Leaf | Sequence[Leaf]:
-        """One of the leaves, or several."""
-        if isinstance(place, slice):
-            return [Leaf(part, self.claims) for part in self.cut[place]]
-        return Leaf(self.cut[place], self.claims)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} leaves like {self[0]!r}>"
-
-
-def with_claims(leaves: Sequence[Leaf], change: Callable[[Claim], Claim]) -> Sequence[Leaf]:
-    """The same leaves with their claims changed; leaves that share their claims go on to do so."""
-    if isinstance(leaves, UniformLeaves):
-        return replace(leaves, claims=tuple(change(claim) for claim in leaves.claims))
-    changed: dict[int, tuple[Claim, ...]] = {}
-    found = []
-    for leaf in leaves:
-        claims = changed.get(id(leaf.claims))
-        if claims is None:
-            claims = changed[id(leaf.claims)] = tuple(change(claim) for claim in leaf.claims)
-        by_class = tuple((name, change(claim)) for name, claim in leaf.by_class)
-        found.append(replace(leaf, claims=claims, by_class=by_class))
-    return tuple(found)
-
-
-def distinct_claims(leaves: Sequence[Leaf]) -> list[tuple[Claim, ...]]:
-    """The claims of leaves, those that are one object once."""
-    if isinstance(leaves, UniformLeaves):
-        return [leaves.claims]
-    return list({id(leaf.claims): leaf.claims for leaf in leaves}.values())
-
-
-def _claim(given: Any, granularity: Granularity | None, mode: str) -> Claim:
+def read_claim(given: Any, granularity: Granularity | None, mode: str) -> Claim:
+    """What somebody says of a leaf: its loss or measurement, for which granularity, on which domain."""
     if mode not in ("separate", "common"):
         raise ParameterError(f"mode={plain(mode)}: expected 'separate' or 'common'")
     if granularity is not None and not isinstance(granularity, Granularity):

@@ -6,24 +6,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from viameter.arith import INFINITY, Extended
 from viameter.composition.losses import common_measure
 from viameter.core import Loss, Measure
 from viameter.errors import NoTheorem, ParameterError, plain
-from viameter.measures.groups import group_derivation, group_loss
+from viameter.measures.groups import group_loss
 from viameter.neighborhood.arguments import read_listed
-from viameter.neighborhood.arrangement import Arrangement, Chosen, CutLeaves, Pattern, arrange
+from viameter.neighborhood.arrangement import Arrangement, Pattern, arrange
 from viameter.neighborhood.changes import Change
-from viameter.neighborhood.claims import Leaf, UniformLeaves, distinct_claims, with_claims
-from viameter.neighborhood.conditions import Check, check_c1, check_c2, seen, unused
-from viameter.neighborhood.cuts.given import Whole
-from viameter.neighborhood.granularities import Geo, Granularity, Group, OwnGranularity, Personalised, Unbounded, User
+from viameter.neighborhood.claims import Leaf
+from viameter.neighborhood.conditions import Check, check_c1, check_c2
+from viameter.neighborhood.explaining import derive, show_pattern
+from viameter.neighborhood.granularities import Geo, Granularity, Group, Personalised, Unbounded, User
 from viameter.neighborhood.guarantee import Guarantee
-from viameter.neighborhood.laws import OfLoss
-from viameter.neighborhood.scales import TIGHT, scale_of
-from viameter.neighborhood.theorems import common_domain_composition, general_composition
-from viameter.neighborhood.witness import Seen, Witness, count_steps
-from viameter.theorem import Derivation, Explanation, theorem_of
+from viameter.neighborhood.scales import scale_of
+from viameter.neighborhood.tightness import pattern_is_exact, why_not_tight
+from viameter.neighborhood.uniform import UniformLeaves, distinct_claims, with_claims
+from viameter.neighborhood.witness import Witness
+from viameter.theorem import Explanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,74 +60,12 @@ class Composed:
     @cached_property
     def why_not_tight(self) -> str | None:
         """What keeps the bound from being known to be the least; None if it is."""
-        if self.through is not None:
-            return self.through
-        if self.steps > 1:
-            return "the bound goes through the law for groups, one step at a time"
-        if not self._pattern_is_exact:
-            return "the touch patterns that were searched may be more than there are"
-        if self.measure not in TIGHT:
-            return f"losses of {self.measure!r} add up to a bound that need not be attained"
-        if not self.loss.is_finite:
-            return self._why_infinite_is_not_tight()
-        if self.arrangement.scale.numbers(self.loss)[0] != self.pattern.value:
-            return "the sum was rounded up"
-        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
-            for part, change in touched.changes.items():
-                for leaf in gathered.leaves_of(part):
-                    reason = self._why_leaf_is_not_tight(leaf, gathered, part, change)
-                    if reason is not None:
-                        return reason
-        return None
-
-    def _why_infinite_is_not_tight(self) -> str | None:
-        """An infinite loss is the least if there is no way of steps, and not merely none that is known."""
-        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
-            for part, change in touched.changes.items():
-                for leaf in gathered.leaves_of(part):
-                    chosen = self._chosen(leaf, gathered, part, change)
-                    if chosen is None or chosen.steps != INFINITY:
-                        continue
-                    if self._why_leaf_is_not_tight(leaf, gathered, part, change) is None:
-                        return None
-        return "no bound is known, which does not say that there is none"
-
-    def _chosen(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> Chosen | None:
-        if leaf.inner is not None:
-            return None
-        return self.arrangement.choose(leaf, change, (self.pattern.edit,), outside=gathered.cut.has_outside(part))
-
-    @property
-    def _pattern_is_exact(self) -> bool:
-        if not all(touched.exact for touched in self.pattern.touched):
-            return False
-        varied = [
-            gathered
-            for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True)
-            if touched.changes and not isinstance(gathered.cut, Whole)
-        ]
-        return len(varied) <= 1
-
-    def _why_leaf_is_not_tight(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> str | None:
-        if leaf.inner is not None:
-            return "a leaf is a composition of its own"
-        if len(leaf.claims) > 1:
-            return "a leaf has several claims, which no one mechanism need meet exactly"
-        if leaf.part.stability != 1:
-            return "a map is known by its stability only"
-        claim = leaf.claims[0]
-        if isinstance(claim.law, OfLoss) and claim.law.claimed is not None:
-            return f"declared losses were converted into {self.measure!r}, which may be more than they cost"
-        if not claim.law.is_attained:
-            return "a leaf's law at several steps need not be attained"
-        if not claim.in_granularity(self.granularity).is_exact(change):
-            return "the distance of a leaf's granularity is bounded from above only"
-        return None
+        return why_not_tight(self)
 
     @cached_property
     def witness(self) -> Witness:
         """Two neighbors that touch the leaves so that they cost most, and what each part sees of them."""
-        return _witness(self.arrangement, self.pattern, attained=self._pattern_is_exact)
+        return show_pattern(self.arrangement, self.pattern, attained=pattern_is_exact(self.arrangement, self.pattern))
 
     def explain(self) -> Explanation:
         """The claim, the theorem, and the laws of the leaves that the worst pattern touches."""
@@ -136,49 +73,7 @@ class Composed:
         amount = "not bounded at all" if not self.loss.is_finite else f"{self.loss!r}"
         least = "no bound on it is smaller" if self.tight else f"it may be less: {self.why_not_tight}"
         claim = f"On {near}, what these {len(self.leaves)} leaves release costs {amount}; {least}."
-        return Explanation(claim, self._derivation())
-
-    def _derivation(self) -> Derivation:
-        premises: dict[tuple[str, str, str], tuple[Derivation, int]] = {}
-        common = True
-        for gathered, touched in zip(self.arrangement.cuts, self.pattern.touched, strict=True):
-            for part, change in touched.changes.items():
-                for leaf in gathered.leaves_of(part):
-                    derivation, is_common = self._leaf_derivation(leaf, gathered, part, change)
-                    common = common and is_common
-                    key = (derivation.subject, derivation.given, derivation.bound)
-                    premises[key] = (derivation, premises.get(key, (derivation, 0))[1] + 1)
-        theorem = common_domain_composition if common and premises else general_composition
-        counted = tuple(replace(derivation, times=count) for derivation, count in premises.values())
-        one_step = self.loss if self.steps == 1 else self.arrangement.scale.loss(self._numbers_of_one_step)
-        assumes = (self.granularity.trust,) if isinstance(self.granularity, OwnGranularity) else ()
-        top = Derivation(
-            f"the worst touch pattern of {self.granularity!r}",
-            theorem_of(theorem),
-            f"{sum(count for _, count in premises.values())} leaves touched",
-            repr(one_step),
-            assumes=assumes,
-            premises=counted,
-            given_value=tuple(derivation.bound_value for derivation in counted),
-            bound_value=one_step,
-        )
-        return top if self.steps == 1 else group_derivation(top, self.steps)
-
-    @property
-    def _numbers_of_one_step(self) -> Sequence[Extended]:
-        # Where the law for groups was used, the arrangement is that of one step.
-        return self.arrangement.numbers(self.arrangement.target.edits)
-
-    def _leaf_derivation(self, leaf: Leaf, gathered: CutLeaves, part: int, change: Change) -> tuple[Derivation, bool]:
-        cut = gathered.cut
-        if leaf.inner is not None:
-            return leaf.inner._derivation(), False
-        whole = (self.pattern.edit,)
-        chosen = self.arrangement.choose(leaf, change, whole, outside=cut.has_outside(part))
-        found = chosen.claim.law.derivation(chosen.steps)
-        own = repr(chosen.claim.in_granularity(self.arrangement.target))
-        subject = f"{cut.label(part)}, {count_steps(chosen.steps, own)} apart: {found.subject}"
-        return replace(found, subject=subject), chosen.claim.mode == "common"
+        return Explanation(claim, derive(self))
 
     def check_c1(self) -> Check:
         """Condition C1: neighbors differ in at most one part."""
@@ -334,25 +229,3 @@ def _personalised(target: Personalised, leaves: Sequence[Leaf], measure: Measure
         raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
     by_class = tuple((name, answer.loss) for name, answer in answers.items())
     return Composed(target, leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class=by_class)
-
-
-def _witness(arrangement: Arrangement, pattern: Pattern, *, attained: bool) -> Witness:
-    parts: dict[str, Seen] = {}
-    for gathered, touched in zip(arrangement.cuts, pattern.touched, strict=True):
-        for part, change in touched.changes.items():
-            outside = gathered.cut.has_outside(part)
-            chosen = [
-                arrangement.choose(leaf, change, (pattern.edit,), outside=outside)
-                for leaf in gathered.leaves_of(part)
-                if leaf.inner is None
-            ]
-            if not gathered.leaves_of(part):
-                continue
-            far = max(chosen, key=lambda one: one.steps, default=None)
-            own = None if far is None else far.claim.in_granularity(arrangement.target)
-            name = unused(gathered.cut.label(part), parts)
-            parts[name] = seen(touched, part, 0 if far is None else far.steps, own)
-    shown = next((one for one in pattern.touched if one.before is not None), None)
-    return (
-        Witness(None, None, parts, attained) if shown is None else Witness(shown.before, shown.after, parts, attained)
-    )

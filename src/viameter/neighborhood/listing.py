@@ -13,7 +13,8 @@ from viameter.neighborhood.changes import Change, Edges, Events, Moved, Records,
 from viameter.neighborhood.cuts import Cut
 from viameter.neighborhood.cuts.given import Opaque, Patterns, Whole
 from viameter.neighborhood.cuts.graphs import Induced
-from viameter.neighborhood.cuts.records import Memberships, Partition
+from viameter.neighborhood.cuts.overlapping import Memberships
+from viameter.neighborhood.cuts.partitions import Partition
 from viameter.neighborhood.cuts.rows import ByColumn, ById
 from viameter.neighborhood.cuts.times import Intervals
 

@@ -11,9 +11,10 @@ from viameter.core import External, Internal, Loss, Measure, Measurement, Query,
 from viameter.core.queryable import making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.errors import NoTheorem, ParameterError, UnknownQuery, plain
-from viameter.neighborhood.claims import GRANULARITY_OF, Leaf, leaf
+from viameter.neighborhood.claims import GRANULARITY_OF, Leaf
 from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import Granularity, Group
+from viameter.neighborhood.making import leaf
 from viameter.neighborhood.released import chain
 from viameter.neighborhood.tally import PatternTally
 from viameter.spaces import lend, own_copy

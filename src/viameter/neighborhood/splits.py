@@ -12,7 +12,7 @@ from viameter.core import Space, Transformation
 from viameter.errors import ParameterError, plain
 from viameter.neighborhood.arguments import read_listed, read_values
 from viameter.neighborhood.cuts import Part
-from viameter.neighborhood.cuts.records import Partition
+from viameter.neighborhood.cuts.partitions import Partition
 from viameter.transforms import between, filter, is_in
 from viameter.transforms.predicates import Predicate
 

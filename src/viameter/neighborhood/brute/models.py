@@ -26,8 +26,9 @@ from viameter.neighborhood.cuts.attributes import Predicates
 from viameter.neighborhood.cuts.base import letter
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.cuts.graphs import BySource, Incident, Induced
+from viameter.neighborhood.cuts.overlapping import Memberships, Subsets
+from viameter.neighborhood.cuts.partitions import Partition
 from viameter.neighborhood.cuts.people import Contributions, ForeignKeys
-from viameter.neighborhood.cuts.records import Memberships, Partition, Subsets
 from viameter.neighborhood.cuts.rows import ByColumn, ById
 from viameter.neighborhood.cuts.times import Intervals
 from viameter.neighborhood.cuts.trees import Tree

@@ -1,6 +1,6 @@
 """Cuts: maps that belong together, and how changes reach their parts.
 
-- `records`: by what a record is (partitions, overlapping subsets, listed memberships).
+- `records`: by what a record is. `partitions`, `overlapping`: parts by value that are disjoint, or are not.
 - `rows`: by row id, by column, by position. `times`: spans and windows. `trees`: hierarchies.
 - `attributes`: conditions on attributes. `graphs`: induced and incident subgraphs.
 - `people`: contribution bounds, foreign keys. `given`: the whole, stabilities, patterns, constraints.
@@ -16,8 +16,9 @@ from viameter.neighborhood.cuts.attributes import predicates
 from viameter.neighborhood.cuts.base import Cut, Gains, Part, Touched, read_size
 from viameter.neighborhood.cuts.given import constrained, opaque, patterns, whole
 from viameter.neighborhood.cuts.graphs import by_source, incident, induced
+from viameter.neighborhood.cuts.overlapping import Memberships, memberships, subsets
+from viameter.neighborhood.cuts.partitions import Partition
 from viameter.neighborhood.cuts.people import contributions, foreign_keys
-from viameter.neighborhood.cuts.records import Memberships, Partition, memberships, subsets
 from viameter.neighborhood.cuts.rows import ByColumn, ById, ByPosition, projections
 from viameter.neighborhood.cuts.times import Intervals, intervals, windows
 from viameter.neighborhood.cuts.trees import tree

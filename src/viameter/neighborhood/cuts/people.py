@@ -10,7 +10,7 @@ from typing import Any
 from viameter.errors import ParameterError, plain
 from viameter.neighborhood.changes import Anything, Change, Person, Records, Steps, Subtree
 from viameter.neighborhood.cuts.base import Cut, Gains, Touched, read_size, total
-from viameter.neighborhood.cuts.records import Partition
+from viameter.neighborhood.cuts.partitions import Partition
 from viameter.neighborhood.solvers import worst_contribution
 
 

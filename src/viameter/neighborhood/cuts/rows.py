@@ -25,7 +25,8 @@ from viameter.neighborhood.changes import (
     exchanged,
 )
 from viameter.neighborhood.cuts.base import Cut, Gains, Touched
-from viameter.neighborhood.cuts.records import MOST_STEPS, Partition
+from viameter.neighborhood.cuts.partitions import Partition
+from viameter.neighborhood.cuts.records import MOST_STEPS
 from viameter.neighborhood.solvers import worst_contribution, worst_kind
 
 MOST_WAYS = 200
