@@ -52,7 +52,7 @@ def of_records(random: Random, cut: nb.Cut, universe: int, *, among: Sequence[Gr
     if universe <= 5:
         targets += [nb.group(base, 2) for base in MULTISETS]
     if universe <= 4:
-        targets += [*LISTS, nb.zero_out(), nb.local()]
+        targets += [*LISTS, nb.zero_out(), nb.local(), nb.free_lunch()]
     target = random.choice(targets)
     own: list[Granularity | None] = [None]
     if target in MULTISETS or isinstance(target, nb.group):
@@ -62,7 +62,7 @@ def of_records(random: Random, cut: nb.Cut, universe: int, *, among: Sequence[Gr
     group = isinstance(target, nb.group)
     size = 1 if target == nb.local() else 3 if group or universe <= 4 else 2
     # A group's step and one beside it need not fit, nor in a list all that a metric's detours take.
-    return Instance(target, on(random, cut, own), size, complete=not group)
+    return Instance(target, on(random, cut, own), size, complete=not group and target != nb.free_lunch())
 
 
 def check(instance: Instance) -> bool:

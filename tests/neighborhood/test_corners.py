@@ -55,8 +55,8 @@ def test_with_nothing_outside_a_part_its_size_is_that_of_the_data(part: nb.Part)
         nb.memberships({"a": [0], "b": [1]})[0],
         nb.tree({"top": None, "north": "top", "south": "top"})[1],
         nb.predicates([{"x": [0]}], domains={"x": [0, 1]})[0],
-        nb.subsets(1, at_most=1)[0],
-        nb.intervals([(0, 3)])[0],
+        nb.subsets(2, at_most=1)[0],
+        nb.intervals([(0, 1), (2, 3)])[0],
     ],
     ids=repr,
 )
@@ -191,3 +191,48 @@ def test_the_neighbors_of_a_rewired_node_are_in_as_many_parts_as_it_has_edges() 
     common = [nb.leaf(part, vm.pure(e), mode="common") for part, e in zip(parts, losses, strict=True)]
     for degree, total in ((1, "0.7"), (2, "0.9"), (3, "1")):
         assert nb.compose(nb.node(degree=degree), common).loss == vm.pure(total)
+
+
+def test_a_person_who_moves_one_row_touches_two_groups() -> None:
+    groups = nb.contributions(4, l0=1, l1=1)
+    leaves = nb.leaves(groups, vm.pure("1/10"), granularity=nb.add_remove_or_replace())
+    assert vm.pure("2/10") <= nb.compose(nb.user(alters=True), leaves).loss
+
+
+def test_two_edges_are_four_ends() -> None:
+    leaves = [nb.leaf(part, vm.pure(1), granularity=nb.edge()) for part in nb.incident(2)]
+    found = nb.brute_force(nb.k_edge(2), leaves)
+    assert found.loss == vm.pure(4)
+    assert found.loss <= nb.compose(nb.k_edge(2), leaves).loss
+
+
+def test_conditions_on_two_attributes_are_not_crossed_by_one_cell() -> None:
+    corners = nb.predicates([{"x": [0], "y": [0]}, {"x": [1], "y": [1]}], domains={"x": [0, 1], "y": [0, 1]})
+    composed = nb.compose(nb.attribute(), [nb.leaf(part, vm.pure(1), mode="common") for part in corners])
+    assert vm.pure(1) <= composed.loss
+    assert composed.loss == vm.pure(1) or not composed.tight
+
+
+@pytest.mark.parametrize("mode", ["separate", "common"])
+@pytest.mark.parametrize("edits", [[Records(1, 0), Records(3, 0)], [Records(3, 0), Records(1, 0)]])
+def test_of_several_edits_the_dearest_counts(edits: list[Records], mode: Any) -> None:
+    own = nb.granularity("one or three", protects="x", edits=edits, distance=nb.unbounded().distance, trust="t")
+    leaves = one(nb.whole(), granularity=nb.unbounded(), mode=mode)
+    assert nb.compose(own, leaves).loss == vm.pure(3)
+    tally = nb.PatternTally(own, vm.PureDP)
+    assert tally.preview(leaves[0]) == vm.pure(3)
+    tally.charge(leaves[0])
+    assert tally.spent == vm.pure(3)
+    assert nb.stability(nb.unbounded(), own) == 3
+
+
+def test_parts_with_the_same_claims_need_not_cost_the_same() -> None:
+    # Part 0 leaves a value out, part 1 none: only for the first can another record make up for one that comes.
+    cut = nb.memberships({"a": [0, 1], "b": [1]})
+    assert agreed(nb.unbounded(), nb.leaves(cut, vm.pure(1), granularity=nb.bounded(), mode="common")) == NEVER
+    parts = nb.partition(2)
+    stretched = [nb.leaf(parts[0].then(stability=1), vm.pure(1)), nb.leaf(parts[1].then(stability=5), vm.pure(1))]
+    assert nb.compose(nb.unbounded(), stretched).loss == vm.pure(5)
+    inner = [nb.compose(nb.unbounded(), one(nb.whole().then(stability=s))) for s in (1, 5)]
+    nested = [nb.leaf(part, each) for part, each in zip(parts, inner, strict=True)]
+    assert nb.compose(nb.unbounded(), nested).loss == vm.pure(5)

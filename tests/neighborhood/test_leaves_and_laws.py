@@ -221,6 +221,7 @@ def test_personalised_guarantees_are_those_of_each_class() -> None:
     composed = nb.compose(nb.personalised(["staff", "patients"]), leaves)
     assert dict(composed.by_class) == {"staff": vm.pure("0.51"), "patients": vm.pure("0.41")}
     assert composed.loss == vm.pure("0.51")
+    assert nb.compose(nb.personalised(["patients", "staff"]), leaves).loss == vm.pure("0.51")
     with pytest.raises(ParameterError, match="no loss for the class"):
         nb.compose(nb.personalised(["staff", "visitors"]), leaves)
     with pytest.raises(ParameterError, match="personalised"):

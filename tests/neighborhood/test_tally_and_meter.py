@@ -356,3 +356,34 @@ def test_an_explanation_of_a_meter_names_the_leaves_that_cost_most() -> None:
     assert "pure(1/5)" in text
     assert "is_in(['B'])" in text
     assert "is_in(['A'])" not in text
+
+
+def test_losses_at_a_distance_are_those_of_so_many_steps() -> None:
+    a, b, _ = wards()
+    for distance in (1, 2, 5):
+        meter = nb.odometer(VISITS, vm.PureDP, d_in=distance)(DATA)
+        meter(a, noisy_count(10))
+        meter(b, noisy_count(5))
+        release = nb.measurement(nb.compose(nb.unbounded(), meter.tally.history))
+        assert meter.spent == release.map(distance) == vm.pure(f"{distance}/5")
+    for wrong in (0, -1, "1/2", 0.5, None, float("inf")):
+        with pytest.raises(ViameterError):
+            ROOM.odometer(VISITS, vm.PureDP, d_in=wrong)
+
+
+def test_people_go_through_a_transformation_that_keeps_few_rows_of_each() -> None:
+    people = vm.Space(vm.tables({"patient": str, "ward": str}), vm.SymmetricIdDistance("patient"))
+    few: Any = people >> vm.limit_rows(per_id=2)
+    parts: Any = nb.split(few.output_space, [["A"], ["B"]], column="ward")
+    meter = nb.odometer(few, vm.PureDP, budget=vm.pure("1/2"))({"patient": ["x", "x", "y"], "ward": ["A", "B", "B"]})
+    for part in parts:
+        meter(part, noisy_count(10))
+    # One patient's two rows, in whichever wards; never more than all chains one after the other.
+    assert meter.spent == vm.pure("1/5")
+    chains = [few >> part.transformation >> noisy_count(10) for part in parts]
+    assert meter.spent <= vm.compose(people, chains).map(1)
+    assert nb.odometer(few, vm.PureDP, d_in=3)({"patient": [], "ward": []}).preview(parts[0], noisy_count()) == vm.pure(
+        "3/5"
+    )
+    with pytest.raises(ViameterError):
+        nb.odometer(few, vm.PureDP)({"ward": ["A"]})

@@ -111,14 +111,10 @@ def test_a_personalised_composition_within_another_counts_every_class_or_is_refu
 
 
 def test_a_personalised_composition_at_two_steps_counts_every_class() -> None:
-    # At one step class A costs most, at two class B; only A is kept.
-    law = {"A": {1: vm.pure("0.5"), 2: vm.pure("0.6")}, "B": {1: vm.pure("0.4"), 2: vm.pure(10)}}
+    # At one step class A costs most, at two class B: at least what two of its steps come to, 0.8.
+    law = {"A": {1: vm.pure("0.5"), 2: vm.pure("0.6")}, "B": {1: vm.pure("0.4"), 2: vm.pure("0.8")}}
     composed = nb.compose(nb.personalised(["A", "B"]), [nb.leaf(nb.whole(), law)])
-    try:
-        found: Any = composed.at_steps(2)
-    except ViameterError:
-        return
-    assert vm.pure(10) <= getattr(found, "loss", found)
+    assert vm.pure("0.8") <= composed.at_steps(2).loss
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from viameter.arith import INFINITY, Extended
 from viameter.core import Loss
 from viameter.measures.groups import group_loss
-from viameter.neighborhood.changes import Change, Steps
+from viameter.neighborhood.changes import Change, Moved, Steps
 from viameter.neighborhood.claims import Claim, Leaf
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
@@ -138,7 +138,8 @@ class Arrangement:
             # Its numbers are to be those of this arrangement: Renyi losses are read at all orders that are listed here.
             inner = replace(leaf.inner.arrangement, scale=self.scale, _known={}, _within=WeakKeyDictionary())
             self._within[leaf.inner] = inner
-        if leaf.part.stability == 1 and not any(gathered.cut.per_step for gathered in inner.cuts):
+        in_steps = isinstance(change, Moved) or any(gathered.cut.per_step for gathered in inner.cuts)
+        if leaf.part.stability == 1 and not in_steps:
             return inner.numbers((change,))
         steps = leaf.inner.granularity.distance(change)
         if steps not in (0, INFINITY):

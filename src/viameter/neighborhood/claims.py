@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from viameter.arith import INFINITY
 from viameter.core import Loss, Measure, Measurement
 from viameter.errors import MetricMismatch, NoTheorem, ParameterError, plain
-from viameter.neighborhood.changes import Change, Steps
+from viameter.neighborhood.changes import Change, Moved, Steps
 from viameter.neighborhood.cuts import Part
 from viameter.neighborhood.granularities import (
     Attribute,
@@ -72,6 +72,9 @@ class Claim:
             )
         # Private on the whole data: two datasets whose images are these may be chosen, and those at hand are two.
         at_hand = max((granularity.distance(edit) for edit in whole), default=INFINITY)
+        if isinstance(change, Moved):
+            # Steps between images: between data that have them there may be more.
+            return at_hand if change.steps else 0
         chosen = granularity.quotient(change) if outside else granularity.distance(change)
         return min(at_hand, chosen)
 

@@ -37,6 +37,8 @@ class Composed:
     """The touch pattern that costs most (in the first number of the loss, where it has several)."""
     steps: int = 1
     """How many times the pattern counts, by the law for groups."""
+    one: Composed | None = field(default=None, repr=False)
+    """The composition for one of those steps."""
     through: str | None = None
     """How the bound was found, if not from the patterns of the granularity itself."""
     by_class: tuple[tuple[str, Loss], ...] = field(default=())
@@ -87,19 +89,20 @@ class Composed:
         """The same with the leaves' losses in another measure."""
         if measure == self.measure:
             return self
+        if self.one is not None:
+            assert isinstance(self.granularity, Group)
+            return _step_by_step(self.granularity, _converted(self.leaves, measure), self.one.to_measure(measure))
         return compose(self.granularity, [leaf.to(measure) for leaf in self.leaves], measure=measure)
 
     def at_steps(self, steps: int) -> Composed:
         """The same leaves, on data that are so many steps of the granularity apart."""
         if steps == 1:
             return self
-        if isinstance(self.granularity, Personalised):
-            several_of_each = replace(self.granularity, base=Group(self.granularity.base, steps))
-            return compose(several_of_each, _pinned(self.leaves, self.granularity.base), measure=self.measure)
         # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
         pinned = _pinned(self.leaves, self.granularity)
         several = Group(self.granularity, steps)
-        if any(gathered.cut.per_step for gathered in self.arrangement.cuts):
+        # What is declared for one step says nothing of several; and those of a person may be of different classes.
+        if isinstance(self.granularity, Personalised) or any(one.cut.per_step for one in self.arrangement.cuts):
             return _step_by_step(several, pinned, self)
         return compose(several, pinned, measure=self.measure)
 
@@ -127,8 +130,9 @@ def compose(target: Granularity, leaves: Iterable[Leaf], *, measure: Measure | N
     given: Sequence[Leaf] = leaves if isinstance(leaves, UniformLeaves) else _read(leaves)
     if isinstance(target, Personalised):
         return _personalised(target, given, measure)
-    if isinstance(target, Geo):
-        given = with_claims(given, lambda claim: claim.pinned(target))
+    unit = target.innermost
+    if isinstance(unit, Geo):
+        given = with_claims(given, lambda claim: claim.pinned(unit))
     losses = _losses(given)
     if measure is None:
         if not losses:
@@ -170,7 +174,7 @@ def _through_rows(target: User, direct: Composed) -> Composed:
 def _step_by_step(target: Group, leaves: Sequence[Leaf], one: Composed) -> Composed:
     """What a step costs, so many times over: sound for every mechanism, if not the least bound."""
     loss = group_loss(one.loss, target.most)
-    return Composed(target, leaves, one.arrangement, loss, one.pattern, steps=target.most)
+    return Composed(target, leaves, one.arrangement, loss, one.pattern, steps=target.most, one=one)
 
 
 def _composed(

@@ -26,32 +26,58 @@ class Check:
 
 def check_c1(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
     """Condition C1: neighbors differ in at most one part."""
-    try:
-        worst = _most(granularity, cuts, lambda _: 1)
-    except NoTheorem:
-        return Check(None, "how several steps at once touch the parts is not known")
-    if worst.value <= 1:
-        return Check(True, "neighbors differ in at most one of the parts")
-    if not all(touched.exact for touched in worst.touched):
-        return Check(None, f"neighbors differ in at most {worst.value} parts; whether in more than one is not known")
-    reason = f"there are neighbors that differ in {worst.value} of the parts"
-    return Check(False, reason, _pair(granularity, cuts, worst))
+    return _check(
+        granularity,
+        cuts,
+        lambda _: 1,
+        most=1,
+        holds="neighbors differ in at most one of the parts",
+        unknown="whether neighbors can differ in more than one part is not known",
+        fails=lambda worst, _: f"there are neighbors that differ in {worst.value} of the parts",
+    )
 
 
 def check_c2(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
     """Condition C2: each part of two neighbors is at most one step apart, on its own data."""
+
+    def fails(_: Pattern, pair: Witness) -> str:
+        most = max(seen.steps for seen in pair.parts.values())
+        far = "infinitely many steps" if most == INFINITY else f"{most} steps"
+        return f"there are neighbors with a part {far} apart"
+
+    return _check(
+        granularity,
+        cuts,
+        lambda change: int(granularity.distance(change) > 1),
+        most=0,
+        holds="each part of two neighbors is at most one step apart",
+        unknown="whether a part of two neighbors can be more than one step apart is not known",
+        fails=fails,
+    )
+
+
+def _check(
+    granularity: Granularity,
+    cuts: Sequence[Cut],
+    count: Callable[[Change], int],
+    *,
+    most: int,
+    holds: str,
+    unknown: str,
+    fails: Callable[[Pattern, Witness], str],
+) -> Check:
+    """Whether no neighbors have more parts that count; parts of two cuts need not be touched by the same neighbors."""
     try:
-        worst = _most(granularity, cuts, lambda change: int(granularity.distance(change) > 1))
+        each = [(cut, _most(granularity, cut, count)) for cut in cuts]
     except NoTheorem:
         return Check(None, "how several steps at once touch the parts is not known")
-    if worst.value == 0:
-        return Check(True, "each part of two neighbors is at most one step apart")
-    if not all(touched.exact for touched in worst.touched):
-        return Check(None, "whether a part of two neighbors can be more than one step apart is not known")
-    pair = _pair(granularity, cuts, worst)
-    most = max(seen.steps for seen in pair.parts.values())
-    far = "infinitely many steps" if most == INFINITY else f"{most} steps"
-    return Check(False, f"there are neighbors with a part {far} apart", pair)
+    if sum_of(worst.value for _, worst in each) <= most:
+        return Check(True, holds)
+    for cut, worst in each:
+        if worst.value > most and worst.touched[0].exact:
+            pair = _pair(granularity, cut, worst)
+            return Check(False, fails(worst, pair), pair)
+    return Check(None, unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +94,20 @@ class _Counts:
         return [self.of(0, change)] * self.size
 
 
-def _most(granularity: Granularity, cuts: Sequence[Cut], count: Callable[[Change], int]) -> Pattern:
+def _most(granularity: Granularity, cut: Cut, count: Callable[[Change], int]) -> Pattern:
     patterns = []
     for edit in granularity.edits:
-        touched = tuple(cut.worst(edit, _Counts(len(cut), count)) for cut in cuts)
-        patterns.append(Pattern(sum_of(one.value for one in touched), edit, touched))
+        touched = cut.worst(edit, _Counts(len(cut), count))
+        patterns.append(Pattern(touched.value, edit, (touched,)))
     return max(patterns, key=lambda pattern: pattern.value)
 
 
-def _pair(granularity: Granularity, cuts: Sequence[Cut], pattern: Pattern) -> Witness:
+def _pair(granularity: Granularity, cut: Cut, pattern: Pattern) -> Witness:
+    (touched,) = pattern.touched
     parts: dict[str, Seen] = {}
-    for cut, touched in zip(cuts, pattern.touched, strict=True):
-        for part, change in touched.changes.items():
-            parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change), granularity)
-    shown = next((one for one in pattern.touched if one.before is not None), pattern.touched[0])
-    return Witness(shown.before, shown.after, parts, attained=True)
+    for part, change in touched.changes.items():
+        parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change), granularity)
+    return Witness(touched.before, touched.after, parts, attained=True)
 
 
 def unused(label: str, taken: Mapping[str, object]) -> str:

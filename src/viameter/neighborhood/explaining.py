@@ -48,13 +48,34 @@ def derive(composed: Composed) -> Derivation:
 
 def _derive_leaf(composed: Composed, touched: TouchedLeaf) -> tuple[Derivation, bool]:
     if touched.leaf.inner is not None:
-        return derive(touched.leaf.inner), False
+        return _derive_within(composed, touched, touched.leaf.inner), False
     chosen = composed.arrangement.chosen_for(touched, composed.pattern)
     own = chosen.claim.in_granularity(composed.arrangement.target)
     found = chosen.claim.law.derivation(chosen.steps)
     label = touched.cut.label(touched.part)
     subject = f"{label}, {count_steps(chosen.steps, repr(own))} apart: {found.subject}"
     return replace(found, subject=subject, assumes=(*found.assumes, *_trust(own))), chosen.claim.mode == "common"
+
+
+def _derive_within(composed: Composed, touched: TouchedLeaf, inner: Composed) -> Derivation:
+    """What a composition on a part costs for the change that the part sees; at one step, with its own derivation."""
+    arrangement = composed.arrangement
+    outside = touched.cut.has_outside(touched.part)
+    loss = arrangement.scale.loss(
+        arrangement.cost(touched.leaf, touched.change, (composed.pattern.edit,), outside=outside)
+    )
+    subject = f"{touched.cut.label(touched.part)}: a composition within"
+    if loss == inner.loss:
+        found = derive(inner)
+        return replace(found, subject=f"{subject}, {found.subject}")
+    return Derivation(
+        f"{subject}, {touched.change.words} in its data",
+        theorem_of(general_composition),
+        f"{len(inner.leaves)} leaves",
+        repr(loss),
+        given_value=(loss,),
+        bound_value=loss,
+    )
 
 
 def _trust(granularity: Granularity) -> tuple[str, ...]:

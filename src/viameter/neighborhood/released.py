@@ -12,7 +12,7 @@ from viameter.composition.batch import compose as compose_batch
 from viameter.core import Loss, Measurement, Space, Transformation, by
 from viameter.core.certificate import Certificate
 from viameter.core.computation import require_same_space
-from viameter.errors import FormatError, NoTheorem, ParameterError
+from viameter.errors import DomainMismatch, FormatError, MetricMismatch, NoTheorem, ParameterError
 from viameter.neighborhood.claims import GRANULARITY_OF, Leaf
 from viameter.neighborhood.composed import Composed
 from viameter.neighborhood.cuts.given import Whole
@@ -138,15 +138,25 @@ def chain(leaf: Leaf, name: str, space: Space) -> Measurement:
     if leaf.part.stability != 1:
         raise ParameterError(f"{name} has a map after its part that is known by its stability only")
     if leaf.claims[0].mode == "common":
+        _require_space(mechanism, space, name)
         return _on_the_whole(mechanism, first, name)
     if first is None:
         if not isinstance(leaf.part.cut, Whole):
             raise ParameterError(f"{name}: its map is no transformation: make it by split(...), or part.through(...)")
+        _require_space(mechanism, space, name)
         return mechanism
     if first.input_space != space:
         raise ParameterError(f"{name}: its map takes data of {first.input_space!r}, and the others of {space!r}")
     require_same_space(first, first.output_space, mechanism)
     return first >> mechanism
+
+
+def _require_space(mechanism: Measurement, space: Space, name: str) -> None:
+    """Refuse a mechanism that was made for data of another domain or metric than those at hand."""
+    if mechanism.input_space.domain != space.domain:
+        raise DomainMismatch("the data", space.domain, name, mechanism.input_space.domain)
+    if mechanism.input_space.metric != space.metric:
+        raise MetricMismatch("the data", space.metric, name, mechanism.input_space.metric)
 
 
 def _on_the_whole(mechanism: Measurement, first: Transformation | None, name: str) -> Measurement:

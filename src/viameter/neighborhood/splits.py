@@ -41,6 +41,10 @@ class Split(Partition):
         except (KeyError, TypeError):
             raise ParameterError(f"no part of {self!r} lists that value; parts are also numbered, from 0") from None
 
+    def has_outside(self, part: int) -> bool:
+        """Whether the domain has values that are in no part, or in others, is not asked: nothing is built on it."""
+        return False
+
     def transformation(self, part: int) -> Transformation:
         """The filter that keeps the part's rows."""
         return self.filters[part]

@@ -119,14 +119,29 @@ class PatternTally:
             raise NoTheorem(f"{measure!r} composes sequentially only: convert to ZCDP or ApproxDP, which interleave")
         if measure == RenyiDP and budget is None:
             raise ParameterError("in RenyiDP the budget says which orders are counted: give budget=renyi({...})")
-        self.granularity = granularity
-        self.measure = measure
-        self.budget = budget
+        self._granularity = granularity
+        self._measure = measure
+        self._budget = budget
         self._scale: Scale = scale_of(measure, [] if budget is None else [budget])
         self._costs = Arrangement(granularity, self._scale, ())
         self._cuts: dict[int, _CutTally] = {}
         self._charged: list[Leaf] = []
         self._lock = threading.RLock()
+
+    @property
+    def granularity(self) -> Granularity:
+        """What a step is."""
+        return self._granularity
+
+    @property
+    def measure(self) -> Measure:
+        """What losses are counted in."""
+        return self._measure
+
+    @property
+    def budget(self) -> Loss | None:
+        """What the worst pattern may cost, if there is a limit."""
+        return self._budget
 
     @property
     def spent(self) -> Loss:
@@ -212,8 +227,11 @@ class PatternTally:
         if not self._charged and more is None:
             return self.measure.zero
         target = self.granularity
+        cuts = [tally.cut for tally in self._cuts.values()] + ([] if more is None else [more.part.cut])
         try:
-            return self._scale.loss(self._numbers(target.edits, more))
+            # What is declared for one step says nothing of several: those go by the law for groups.
+            if not (isinstance(target, Group) and any(cut.per_step for cut in cuts)):
+                return self._scale.loss(self._numbers(target.edits, more))
         except NoTheorem:
             if not isinstance(target, Group):
                 raise

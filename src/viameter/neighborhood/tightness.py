@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from viameter.arith import INFINITY
 from viameter.neighborhood.arrangement import Arrangement, Pattern, TouchedLeaf, touched_leaves
+from viameter.neighborhood.changes import Records
 from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.laws import OfLoss
 from viameter.neighborhood.scales import TIGHT
@@ -37,8 +38,13 @@ def pattern_is_exact(arrangement: Arrangement, pattern: Pattern) -> bool:
     """Whether two neighbors touch the parts like that: as each cut knows, and if cuts need not be touched at once."""
     if not all(touched.exact for touched in pattern.touched):
         return False
-    pairs = zip(arrangement.cuts, pattern.touched, strict=True)
-    return sum(bool(touched.changes) and not isinstance(gathered.cut, Whole) for gathered, touched in pairs) <= 1
+    touched = [gathered.cut for gathered, one in zip(arrangement.cuts, pattern.touched, strict=True) if one.changes]
+    if sum(not isinstance(cut, Whole) for cut in touched) > 1:
+        return False
+    # All data see the change as it may be at most, a part as it is.
+    edit = pattern.edit
+    varies = isinstance(edit, Records) and not edit.balanced and edit.both > 1
+    return len(touched) <= 1 or not varies
 
 
 def _why_infinite_is_not_tight(composed: Composed) -> str | None:
@@ -64,6 +70,14 @@ def _why_leaf_is_not_tight(composed: Composed, touched: TouchedLeaf) -> str | No
         return f"declared losses were converted into {composed.measure!r}, which may be more than they cost"
     if not claim.law.is_attained:
         return "a leaf's law at several steps need not be attained"
-    if not claim.in_granularity(composed.granularity).is_exact(touched.change):
+    own = claim.in_granularity(composed.granularity)
+    if not own.is_exact(touched.change):
         return "the distance of a leaf's granularity is bounded from above only"
+    if claim.mode == "separate":
+        return None
+    if own != composed.granularity and not own.is_exact(composed.pattern.edit):
+        return "the distance of a leaf's granularity is bounded from above only"
+    chosen = composed.arrangement.chosen_for(touched, composed.pattern)
+    if own.quotient(touched.change) < chosen.steps and not isinstance(touched.cut, Whole):
+        return "it is not known what can be outside of a part"
     return None

@@ -103,9 +103,8 @@ def _universe(cut: Cut) -> dict[Any, frozenset[int]]:
                 return {(record, number): parts for record, parts in listed for number in range(2)}
             return dict(listed)
         case Tree():
-            above = set(cut.parents)
-            leaves = [node for node in range(len(cut)) if node not in above]
-            return {(node, number): frozenset(_ancestors(cut, node)) for node in leaves for number in range(2)}
+            nodes = range(len(cut))
+            return {(node, number): frozenset(_ancestors(cut, node)) for node in nodes for number in range(2)}
         case Intervals():
             first, last = min(start for start, _ in cut.spans), max(end for _, end in cut.spans)
             return {

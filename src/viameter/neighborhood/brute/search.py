@@ -10,7 +10,7 @@ from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.brute.models import SmallModel, small_model
-from viameter.neighborhood.brute.relations import kind_of, relation_of
+from viameter.neighborhood.brute.relations import ANY, LISTS, MULTISETS, PEOPLE, TABLES, kind_of, relation_of
 from viameter.neighborhood.changes import Records
 from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.conditions import Check
@@ -18,6 +18,7 @@ from viameter.neighborhood.cuts import Cut, by_source, contributions, foreign_ke
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace, exact_worst
 from viameter.neighborhood.granularities import Attribute, Granularity, Group, Policy
+from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.witness import Seen, Witness
 
 
@@ -62,6 +63,8 @@ def brute_force(granularity: Granularity | PrivacySpace, leaves: Sequence[Leaf],
     space = PrivacySpace(model.members, relation=relation_of(granularity, on=model.kind))
     answer = exact_worst(space, [_finite(leaf, model, granularity) for leaf in given])
     proves, why = _is_proof(granularity, cut, model, size)
+    if proves and not all(speaks_of_data_of(leaf.claims[0].in_granularity(granularity), granularity) for leaf in given):
+        proves, why = False, "a leaf's guarantee is not about data of this kind, whatever it says of this class"
     return _report(answer, given, proves, why)
 
 
@@ -114,6 +117,9 @@ def _finite(leaf: Leaf, model: SmallModel, target: Granularity) -> FiniteLeaf:
         raise NoTheorem("brute force takes leaves with one claim each, on maps as they are")
     claim = leaf.claims[0]
     own = claim.in_granularity(target)
+    records = {MULTISETS, LISTS, PEOPLE, TABLES}  # images of all of these are lists of records
+    if kind_of(own) not in (model.kind, ANY) and not {kind_of(own), model.kind} <= records:
+        raise NoTheorem(f"{own!r} is of {kind_of(own)}, and these small databases are {model.kind}")
     return FiniteLeaf(
         model.maps[leaf.part.place],
         claim.law.at,

@@ -118,6 +118,8 @@ def predicates(
     known = read_mapping(domains, "domains", "{'age': range(0, 120), 'ward': ['A', 'B']}")
     for name, values in known.items():
         _require_set(values, f"domains[{name!r}]")
+        if len(values) == 0:
+            raise ParameterError(f"domains[{name!r}] has no values, so that there are no records at all")
     for number, conjunction in enumerate(given):
         for name, values in read_mapping(conjunction, f"conjunctions[{number}]", "{'ward': ['A']}").items():
             if name not in known:

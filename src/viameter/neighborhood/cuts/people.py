@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from viameter.errors import ParameterError, plain
+from viameter.neighborhood.arguments import read_mapping
 from viameter.neighborhood.changes import Anything, Change, Person, Records, Steps, Subtree
 from viameter.neighborhood.cuts.base import Cut, Gains, Touched, read_size, total
 from viameter.neighborhood.cuts.partitions import Partition
@@ -84,6 +85,10 @@ class ForeignKeys(Cut):
     def __len__(self) -> int:
         return len(self.names)
 
+    def has_outside(self, part: int) -> bool:
+        """Rows of other tables do not turn into rows of this one."""
+        return False
+
     def label(self, part: int) -> str:
         """The table's name."""
         return f"table {self.names[part]}"
@@ -146,7 +151,7 @@ def foreign_keys(tables: Mapping[str, Any]) -> ForeignKeys:
     refers = []
     for name, others in tables.items():
         found = []
-        for other, fan in dict(others or {}).items():
+        for other, fan in read_mapping(others or {}, f"tables[{name!r}]", "{'patient': 5}").items():
             if other not in tables:
                 raise ParameterError(f"table {name!r} refers to {other!r}, which is not listed: list every table")
             found.append((names.index(other), read_size(fan, f"the fan-out of {name} to {other}")))

@@ -89,11 +89,11 @@ class RecordCut(Cut):
             case Blanks(rows=1):
                 return self._come(self._blanked, gains)
             case Events(count=1):
-                come, turned = self._come(edit, gains), self._replace(edit, edit, edit, gains)
+                come, turned = self._come(IN, gains), self._replace(edit, IN, edit, gains)
                 return max(turned, come, key=lambda touched: touched.value)
             case Events():
                 return self._everywhere(edit, gains, exact=False)
-            case Person(rows=rows) if rows != INFINITY:
+            case Person(rows=rows, moments=moments) if min(rows, moments) != INFINITY:
                 return self._person(edit, gains)
             case Person():
                 return self._everywhere(edit, gains, exact=not edit.alters)
@@ -178,7 +178,8 @@ class RecordCut(Cut):
         return max(((gains.of(part, way), way) for way in ways), key=lambda found: found[0])
 
     def _person(self, edit: Person, gains: Gains) -> Touched:
-        rows, size = int(edit.rows), len(self)
+        # With one event at each time, there are no more of them than times.
+        rows, size = int(min(edit.rows, edit.moments)), len(self)
         if edit.alters or rows > MOST_STEPS:
             # Each of the rows may leave one part for another; every part is taken to see as many as there are.
             found = worst_at_most(gains.column(edit), min(size, 2 * rows * self.width))

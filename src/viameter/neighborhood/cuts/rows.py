@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +34,14 @@ MOST_WAYS = 200
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ById(Partition):
-    """Each row is in the part of its id: of its place, where rows have places; of its person, where people have ids."""
+    """Each row is in the part of its id, a key that stays with it: of its place in a list, or of its person.
+
+    A row that is inserted has an id of its own, and moves no other row into another part.
+    """
+
+    def has_outside(self, part: int) -> bool:
+        """Rows keep their ids, so that none comes into a part by a change of what is in it."""
+        return False
 
     def worst(self, edit: Change, gains: Gains) -> Touched:
         """Rows that stay in their places touch the parts that these belong to, and so do persons."""
@@ -61,7 +68,9 @@ class ById(Partition):
             [Fraction(0), *(gains.of(part, change(count)) for count in range(1, most + 1))] for part in range(len(self))
         ]
         found = worst_contribution(tables, l0=len(self), l1=most)
-        return Touched(found.value, {part: change(count) for part, count in found.chosen}, found.exact)
+        # Cells that are few are all taken to be in each part's rows.
+        few = isinstance(change(1), Rows) and change(1).cells != INFINITY
+        return Touched(found.value, {part: change(count) for part, count in found.chosen}, found.exact and not few)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +104,8 @@ class ByColumn(Cut):
             case Rows():
                 return self._whole_rows(edit, gains)
             case Swap() | Shifted():
-                return self._each({part: Rows(1, self._width(part)) for part in range(self.size)}, gains)
+                found = self._each({part: Rows(1, self._width(part)) for part in range(self.size)}, gains)
+                return replace(found, exact=False)  # which cells of the two values differ is not known
             case Records():
                 ways = (self._each(dict.fromkeys(range(self.size), way), gains) for way in _ways(edit, self))
                 return max(ways, key=lambda touched: touched.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from viameter.arith import INFINITY, Extended
@@ -27,9 +28,20 @@ class Intervals(RecordCut):
     covers: bool = False
     """Whether every record is at a time of one of the spans."""
 
+    alike_outside = False
+
     def has_outside(self, part: int) -> bool:
-        """Unless the spans hold everything, and this is the only one."""
-        return not self.covers or len(self.spans) > 1
+        """If another span has times that are not in this one: others need not be times of the data."""
+        first, last = self.spans[part]
+        return self._first < first or last < self._last
+
+    @cached_property
+    def _first(self) -> int:
+        return min(start for start, _ in self.spans)
+
+    @cached_property
+    def _last(self) -> int:
+        return max(end for _, end in self.spans)
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -57,7 +69,7 @@ class Intervals(RecordCut):
             case Events(count=count, span=span) if span != INFINITY:
                 return self._window(int(min(count, span)), int(span), gains)
             case Person(rows=rows) if rows != INFINITY:
-                return self._person(edit, gains)
+                return self._person(edit, gains)  # fewer records than times may be at any of them
             case Person(moments=moments):
                 changes: dict[int, Change] = {
                     part: Person(edit.rows, self._moments(part, moments), edit.alters) for part in range(len(self))
@@ -117,6 +129,9 @@ class Intervals(RecordCut):
             open_now.difference_update(ends.get(time, ()))
             open_now.update(starts.get(time, ()))
             kinds.append(frozenset(open_now))
+        if self.covers:
+            known = [place for place, kind in enumerate(kinds) if kind]
+            times, kinds = [times[place] for place in known], [kinds[place] for place in known]
         result = worst_pair(kinds, cross=cross, both=both, plural=[True] * len(kinds))
         old, new = result.chosen
         return result.value, (Moment(times[old]), Moment(times[new])), result.exact

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from viameter.arith import Extended
 from viameter.errors import ParameterError
+from viameter.neighborhood.arguments import read_values
 from viameter.neighborhood.changes import Change, Rows, Shifted, Swap
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.solvers import worst_path, worst_path_pair
@@ -16,7 +18,7 @@ from viameter.neighborhood.solvers import worst_path, worst_path_pair
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(RecordCut):
-    """Each part is a node of a forest; a record is in one node without children, and in all nodes above it."""
+    """Each part is a node of a forest; a record is in one node, with others below it or not, and in all nodes above."""
 
     alike_outside = False
     names: tuple[Hashable, ...]
@@ -47,20 +49,32 @@ class Tree(RecordCut):
         return max(height(node) for node in range(len(self)))
 
     def has_outside(self, part: int) -> bool:
-        """If some record can be elsewhere: if not all nodes without children are below it."""
+        """If a node without others below it is elsewhere: that records are in inner nodes only may be, or not."""
         return part not in self._above_all
 
     @cached_property
     def _above_all(self) -> frozenset[int]:
-        """The nodes that every record is in."""
+        """The nodes that all nodes without others below them are in."""
         with_children = set(self.parents)
         childless = [node for node in range(len(self)) if node not in with_children]
-        found = self.parts_of(AtNode(childless[0], self.names[childless[0]]))
+        found = self.parts_of(self._site(childless[0]))
         for node in childless[1:]:
-            if len(found) == 0:
-                break
-            found &= self.parts_of(AtNode(node, self.names[node]))
+            found = found and found & self.parts_of(self._site(node))
         return found
+
+    @cached_property
+    def _sites(self) -> tuple[int | None, ...]:
+        """The forest, with one more place below each node that has others below it: for records of just that node."""
+        inner = sorted({above for above in self.parents if above is not None})
+        return (*self.parents, *inner)
+
+    def _site(self, node: int, number: int = 0) -> AtNode:
+        own = node if node < len(self) else self._sites[node]
+        assert own is not None
+        return AtNode(own, self.names[own], number)
+
+    def _with_sites(self, costs: Sequence[Extended]) -> list[Extended]:
+        return [*costs, *[Fraction(0)] * (len(self._sites) - len(self))]
 
     def label(self, part: int) -> str:
         """The node's name."""
@@ -75,17 +89,16 @@ class Tree(RecordCut):
         return frozenset(found)
 
     def _one(self, costs: Sequence[Extended]) -> tuple[Extended, Any, bool]:
-        found = worst_path(self.parents, costs)
-        return found.value, AtNode(found.chosen, self.names[found.chosen]), found.exact
+        found = worst_path(self._sites, self._with_sites(costs))
+        return found.value, self._site(found.chosen), found.exact
 
     def _two(
         self, cross: Sequence[Extended], both: Sequence[Extended], edit: Change
     ) -> tuple[Extended, tuple[Any, Any], bool]:
         exact = not isinstance(edit, Swap | Shifted) and not (isinstance(edit, Rows) and edit.cells == 1)
-        found = worst_path_pair(self.parents, cross=cross, both=both)
+        found = worst_path_pair(self._sites, cross=self._with_sites(cross), both=self._with_sites(both))
         old, new = found.chosen
-        records = (AtNode(old, self.names[old]), AtNode(new, self.names[new], 1 if old == new else 0))
-        return found.value, records, exact and found.exact
+        return found.value, (self._site(old), self._site(new, int(old == new))), exact and found.exact
 
     def __repr__(self) -> str:
         return f"tree(<{len(self)} nodes>)"
@@ -114,6 +127,7 @@ def tree(parents: Mapping[Any, Any]) -> Tree:
     """
     if not isinstance(parents, Mapping) or not parents:
         raise ParameterError("tree takes {node: the node that it is in, or None}, at least one node")
+    read_values(parents.values(), "the nodes that others are in", "{'north': 'country', 'country': None}")
     names = tuple(parents)
     place = {name: number for number, name in enumerate(names)}
     unknown = [number for number, above in enumerate(parents.values()) if above is not None and above not in place]

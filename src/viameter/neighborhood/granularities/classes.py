@@ -25,5 +25,8 @@ def speaks_of_data_of(own: Granularity, target: Granularity) -> bool:
     # Cells are changed in rows that stay; whether those have places or not, no order is looked at.
     if ours.ordered and not isinstance(ours, Attribute) and not (theirs.ordered or isinstance(theirs, FreeLunch)):
         return False
+    columns = [getattr(one, "columns", None) for one in (ours, theirs)]
+    if None not in columns and columns[0] != columns[1]:
+        return False
     limits = theirs.limits
     return all(name in limits and limits[name] <= most for name, most in ours.limits.items())

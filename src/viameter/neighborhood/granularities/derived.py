@@ -10,9 +10,10 @@ from fractions import Fraction
 from viameter.arith import INFINITY
 from viameter.errors import MapError, ParameterError, plain
 from viameter.neighborhood.arguments import read_listed
-from viameter.neighborhood.changes import Anything, Change, Moved, Records, Steps
+from viameter.neighborhood.changes import Anything, Change, Moved, Records, Shifted, Steps
 from viameter.neighborhood.granularities.base import Granularity
 from viameter.neighborhood.granularities.rows import read_count
+from viameter.neighborhood.granularities.values import Geo
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,12 +56,14 @@ class Group(Granularity):
         """A step covers so many of the other's: the graph of neighbors, to that power."""
         if isinstance(change, Moved):
             return change.steps  # counted in this granularity
+        if isinstance(self.base, Geo):  # whose distance is a length, and no number of steps
+            return 1 if isinstance(change, Shifted) and change.reach <= self.base.radius else INFINITY
         return _rounded_up(self.base.distance(change), self.most)
 
     def quotient(self, change: Change) -> Steps:
         """The same in the quotient."""
-        if isinstance(change, Moved):
-            return change.steps
+        if isinstance(change, Moved) or isinstance(self.base, Geo):
+            return self.distance(change)
         return _rounded_up(self.base.quotient(change), self.most)
 
     def is_exact(self, change: Change) -> bool:

@@ -133,12 +133,10 @@ class OutLink(NodeGranularity):
         match change:
             case Star(out=True, joins=False):
                 return 1
-            case Star(edges=edges, joins=False):
-                return edges
             case Edges(count=count):
                 return count
-        return INFINITY
+        return INFINITY  # edges of a node that have no direction are not counted by the nodes that they leave
 
     def is_exact(self, change: Change) -> bool:
         """Several edges may leave one node."""
-        return isinstance(change, Star) or (isinstance(change, Edges) and change.count <= 1)
+        return (isinstance(change, Star) and change.out) or (isinstance(change, Edges) and change.count <= 1)

@@ -20,10 +20,10 @@ def _moments(change: Person) -> Steps:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Event(Granularity):
-    """One event of a stream comes, goes, or turns into another at the same time."""
+    """One event of a stream comes, goes, or turns into another of the same person at the same time."""
 
     slug = "event"
-    protects = "they are the same stream but for one event at one time"
+    protects = "they are the same stream but for one event of one person at one time"
     edits = (Events(1, 1),)
 
     def _steps(self, change: Change) -> Steps:
@@ -38,7 +38,7 @@ class Event(Granularity):
 
     def is_exact(self, change: Change) -> bool:
         """Where nothing is said of when records are, they may be at one time or at different ones."""
-        return isinstance(change, Events | Person)
+        return isinstance(change, Events | Person) or (isinstance(change, Records) and change.both <= 1)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +72,7 @@ class WEvent(Granularity):
 
     def is_exact(self, change: Change) -> bool:
         """Events that lie within a window are covered by one step."""
-        return isinstance(change, Events | Person)
+        return isinstance(change, Events | Person) or (isinstance(change, Records) and change.both <= 1)
 
 
 def _windows(span: Steps, w: int) -> Steps:

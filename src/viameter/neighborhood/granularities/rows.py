@@ -116,7 +116,7 @@ class Attribute(Granularity):
         columns = INFINITY if self.columns is None else self.columns
         match change:
             case Rows(rows=rows, cells=cells):
-                return min(cells, steps_of_each(rows, columns))
+                return steps_of_each(rows, columns) if cells == INFINITY else cells
             case Blanks(rows=rows):
                 return steps_of_each(rows, columns)
             case Records(balanced=True) | Records(added=0, removed=0):
@@ -125,6 +125,12 @@ class Attribute(Granularity):
 
     def _is_far(self, change: Change) -> bool:
         return isinstance(change, Records) and not change.balanced
+
+    def is_exact(self, change: Change) -> bool:
+        """Of whole rows and records it is not known in how many cells they differ."""
+        if isinstance(change, Rows):
+            return change.cells != INFINITY
+        return self._is_far(change)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
