@@ -75,9 +75,10 @@ def _why_leaf_is_not_tight(composed: Composed, touched: TouchedLeaf) -> str | No
         return "the distance of a leaf's granularity is bounded from above only"
     if claim.mode == "separate":
         return None
-    if own != composed.granularity and not own.is_exact(composed.pattern.edit):
-        return "the distance of a leaf's granularity is bounded from above only"
     chosen = composed.arrangement.chosen_for(touched, composed.pattern)
+    by_whole_data = chosen.steps < own.quotient(touched.change)
+    if by_whole_data and own != composed.granularity and not own.is_exact(composed.pattern.edit):
+        return "the distance of a leaf's granularity is bounded from above only"
     if own.quotient(touched.change) < chosen.steps and not isinstance(touched.cut, Whole):
         return "it is not known what can be outside of a part"
     return None
