@@ -166,6 +166,10 @@ TIGHT = [
     (nb.node_rewire(), nb.k_edge(2), 2),
     (nb.user(), nb.unbounded(), 2),
     (nb.user(alters=True), nb.bounded(), 2),
+    (nb.event(), nb.group(nb.event(), 3), 3),
+    (nb.event(), nb.group(nb.user(times=4), 3), 12),
+    (nb.w_event(2), nb.group(nb.w_event(4), 5), 10),
+    (nb.bounded(), nb.group(nb.policy([("a", "b")]), 6), 6),
 ]
 
 

@@ -164,3 +164,17 @@ def test_a_composition_within_is_explained_by_what_it_costs_there() -> None:
     composed = nb.compose(nb.bounded(), [nb.leaf(nb.whole(), inner)])
     assert composed.loss == vm.pure("1/5")
     assert [premise.bound_value for premise in composed.explain().derivation.premises] == [vm.pure("1/5")]
+
+
+def test_bins_of_one_value_ask_for_no_law_at_two_steps() -> None:
+    bins = nb.partition(3, values=1)
+    loss = vm.approx_zcdp("0.1", "1e-9")
+    leaves = [nb.leaf(part, loss, granularity=nb.unbounded()) for part in bins]
+    assert nb.compose(nb.bounded(), leaves).loss == loss + loss
+
+
+def test_a_tally_counts_places_per_unit() -> None:
+    tally = nb.PatternTally(nb.geo("1/2"), vm.PureDP, budget=vm.pure(1))
+    leaf = nb.leaf(nb.whole(), vm.pure(1))
+    tally.charge(leaf)
+    assert tally.spent == nb.compose(nb.geo("1/2"), [leaf]).loss == vm.pure("1/2")

@@ -138,7 +138,7 @@ def test_what_is_converted_pattern_by_pattern_is_at_least_what_every_pair_of_nei
 
 @pytest.mark.parametrize("charged", [False, True])
 def test_a_composition_that_was_only_previewed_does_not_lend_its_cost_to_a_new_one(charged: bool) -> None:
-    # BUG: the tally knows compositions by their address, which the next one gets once the first is thrown away.
+    # An address is no name: the next composition gets it once the first is thrown away.
     part = nb.partition(2)[0]
     tally = nb.PatternTally(nb.unbounded(), vm.PureDP)
     cheap, dear = (nb.compose(nb.unbounded(), [nb.leaf(nb.whole(), vm.pure(e))]) for e in ("1/10", 5))
@@ -157,3 +157,12 @@ def test_a_composition_that_was_only_previewed_does_not_lend_its_cost_to_a_new_o
         if charged:
             tally.charge(leaf)
             assert tally.spent == vm.pure(5 * len(tally.history))
+
+
+@pytest.mark.parametrize("target", [nb.bounded(), nb.add_remove_or_replace()])
+def test_what_is_converted_pattern_by_pattern_has_the_replaced_record_in_both_parts(target: Granularity) -> None:
+    cut = nb.memberships({"a": [0], "b": [1]})
+    curve = vm.renyi({2: "0.5", 32: 3})
+    leaves = nb.leaves(cut, curve, granularity=nb.add_remove_or_replace())
+    found = nb.converted(nb.compose(target, leaves), vm.ApproxDP, delta="1e-6").loss
+    assert vm.renyi({2: 1, 32: 6}).to(vm.ApproxDP, delta="1e-6") <= found

@@ -22,9 +22,10 @@ from viameter.neighborhood.changes import Change
 from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.composed import Composed, compose
 from viameter.neighborhood.cuts import Cut
-from viameter.neighborhood.granularities import Granularity, Group
+from viameter.neighborhood.granularities import Geo, Granularity, Group
 from viameter.neighborhood.guarantee import Guarantee
 from viameter.neighborhood.scales import Scale, scale_of
+from viameter.neighborhood.uniform import with_claims
 from viameter.theorem import Explanation
 
 
@@ -217,6 +218,9 @@ class PatternTally:
             if claim.law.measure != self.measure:
                 hint = f"convert it, loss.to({self.measure!r})"
                 raise MeasureMismatch("the tally", self.measure, "the leaf", claim.law.measure, hint)
+        unit = self.granularity.innermost
+        if isinstance(unit, Geo):
+            (leaf,) = with_claims([leaf], lambda claim: claim.pinned(unit))
         return leaf if leaf.inner is None else leaf.to(self.measure)
 
     def _cut_of(self, leaf: Leaf) -> _CutTally:

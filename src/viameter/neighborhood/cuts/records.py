@@ -113,7 +113,9 @@ class RecordCut(Cut):
         return Touched(value, changes, exact, (), after, self._image)
 
     def _replace(self, edit: Change, cross: Change, both: Change, gains: Gains) -> Touched:
-        value, (old, new), exact = self._two(gains.column(cross), gains.column(both), edit)
+        costs = gains.column(cross)
+        # What it costs to be exchanged within a part is not asked where that cannot be: there may be no law for it.
+        value, (old, new), exact = self._two(costs, gains.column(both) if self._can_exchange else costs, edit)
         changes: dict[int, Change] = {}
         if old is not None:
             was, comes = self.parts_of(old), self.parts_of(new)
