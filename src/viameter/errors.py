@@ -143,15 +143,17 @@ class IncomparableLosses(ViameterError, TypeError):
 class OverBudget(ViameterError):
     """A query would cost more than is left. Nothing was run and nothing was spent; cheaper queries are still answered.
 
-    All are losses: `spent` so far, `asked` by this query, `left` of the `budget`.
+    All are losses: `spent` so far, `asked` by this query, `left` of the `budget`. Where touch patterns are counted,
+    `after` is what the costliest would cost then, `asked` by how much that is more; other queries may still fit.
     """
 
-    def __init__(self, *, spent: object, asked: object, left: object, budget: object) -> None:
-        self.spent, self.asked, self.left, self.budget = spent, asked, left, budget
-        super().__init__(
-            f"the query asks for {asked!r}, and {left!r} is left: {spent!r} of {budget!r} was spent before; "
-            "nothing was run and nothing was spent now"
-        )
+    def __init__(self, *, spent: object, asked: object, left: object, budget: object, after: object = None) -> None:
+        self.spent, self.asked, self.left, self.budget, self.after = spent, asked, left, budget, after
+        what = f"the query asks for {asked!r}, and {left!r} is left: {spent!r} of {budget!r} was spent before"
+        if after is not None:
+            what = f"the query would raise what the costliest touch pattern costs from {spent!r} to {after!r}, and the "
+            what += f"budget is {budget!r}"
+        super().__init__(f"{what}; nothing was run and nothing was spent now")
 
 
 class NotInDomain(ViameterError, ValueError):

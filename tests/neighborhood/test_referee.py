@@ -178,3 +178,32 @@ def test_a_tally_counts_places_per_unit() -> None:
     leaf = nb.leaf(nb.whole(), vm.pure(1))
     tally.charge(leaf)
     assert tally.spent == nb.compose(nb.geo("1/2"), [leaf]).loss == vm.pure("1/2")
+
+
+def test_one_event_at_a_time_is_one_record_at_a_time() -> None:
+    days = nb.partition(10, by="time")
+    rows = nb.leaves(days, vm.zcdp("1/100"), granularity=nb.unbounded())
+    assert nb.compose(nb.user(times=10), rows).loss == vm.zcdp("1/10")
+    assert nb.compose(nb.user(rows=4, times=10), rows).loss == vm.zcdp("4/100")
+    assert nb.compose(nb.user(rows=4), rows).loss == vm.zcdp("16/100")
+    assert nb.stability(nb.unbounded(), nb.user(times=10)) == 10
+
+
+def test_a_person_at_fewer_times_than_there_are_is_in_as_many_parts() -> None:
+    leaves = nb.leaves(nb.partition(10, by="time"), TENTH, granularity=nb.event())
+    assert nb.compose(nb.user(times=5), leaves).loss == vm.pure("1/2")
+
+
+def test_persons_and_their_rows_are_what_enumeration_finds() -> None:
+    cut = nb.partition(2)
+    leaves = [nb.leaf(part, vm.zcdp(rho), granularity=nb.unbounded()) for part, rho in zip(cut, (1, 2), strict=True)]
+    for rows in (1, 2, 3):
+        assert nb.brute_force(nb.user(rows=rows), leaves, size=3).loss == nb.compose(nb.user(rows=rows), leaves).loss
+
+
+def test_a_recipe_on_all_data_is_completed_there() -> None:
+    meter = nb.odometer(ROWS, vm.PureDP, budget=TENTH)([1, 2, 3])
+    assert isinstance(meter(nb.whole(), COUNT), int)
+    with pytest.raises(OverBudget, match="costliest touch pattern") as refusal:
+        meter(nb.whole(), COUNT)
+    assert (refusal.value.asked, refusal.value.after) == (TENTH, vm.pure("1/5"))

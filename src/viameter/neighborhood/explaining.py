@@ -26,6 +26,7 @@ def derive(composed: Composed) -> Derivation:
         common = common and is_common
         key = (derivation.subject, derivation.given, derivation.bound)
         premises[key] = (derivation, premises.get(key, (derivation, 0))[1] + 1)
+    touched_count = sum(count for _, count in premises.values())
     theorem = common_domain_composition if common and premises else general_composition
     counted = tuple(replace(derivation, times=count) for derivation, count in premises.values())
     # Where the law for groups was used, the arrangement is that of one step.
@@ -36,7 +37,7 @@ def derive(composed: Composed) -> Derivation:
     top = Derivation(
         f"the worst touch pattern of {composed.granularity!r}",
         theorem_of(theorem),
-        f"{sum(count for _, count in premises.values())} leaves touched",
+        f"{touched_count} {'leaf' if touched_count == 1 else 'leaves'} touched",
         repr(one_step),
         assumes=_trust(composed.granularity),
         premises=counted,

@@ -7,12 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.arith import INFINITY, Number
-from viameter.core import External, Internal, Loss, Measure, Measurement, Query, Queryable, Space, Transformation
+from viameter.core import (
+    External,
+    Internal,
+    Loss,
+    Measure,
+    Measurement,
+    Query,
+    Queryable,
+    Recipe,
+    Space,
+    Transformation,
+)
 from viameter.core.queryable import making_sealed
 from viameter.core.sealed import run_sealed
 from viameter.errors import NoTheorem, ParameterError, UnknownQuery, plain
 from viameter.neighborhood.claims import GRANULARITY_OF, Leaf
 from viameter.neighborhood.cuts import Part
+from viameter.neighborhood.cuts.given import Whole
 from viameter.neighborhood.granularities import Granularity, Group
 from viameter.neighborhood.making import leaf
 from viameter.neighborhood.released import chain
@@ -100,6 +112,8 @@ class _Metering:
     def _read(self, part: Any, mechanism: Any) -> tuple[Leaf, Measurement]:
         if not isinstance(part, Part):
             raise ParameterError(f"part={plain(part)} is not a part: expected meter(part, measurement)")
+        if isinstance(mechanism, Recipe) and isinstance(part.cut, Whole):
+            mechanism = mechanism.complete(self.space)
         asked = leaf(part, mechanism)
         return asked, chain(asked, "the query", self.space)
 

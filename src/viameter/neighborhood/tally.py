@@ -185,6 +185,7 @@ class PatternTally:
                     asked=self._growth(spent, after),
                     left=self.budget.left_after(spent),
                     budget=self.budget,
+                    after=after,
                 )
             # One assignment each, so that an interrupt leaves too much counted and never too little.
             self._cut_of(read).add(read)
@@ -216,7 +217,7 @@ class PatternTally:
             )
         for claim in leaf.claims:
             if claim.law.measure != self.measure:
-                hint = f"convert it, loss.to({self.measure!r})"
+                hint = f"convert it, loss.to({self.measure!r}) or measurement.to({self.measure!r})"
                 raise MeasureMismatch("the tally", self.measure, "the leaf", claim.law.measure, hint)
         unit = self.granularity.innermost
         if isinstance(unit, Geo):

@@ -60,6 +60,8 @@ def small_model(target: Granularity, cut: Cut, *, size: int) -> SmallModel:
             return _by_column(cut, target, kind, size)
         case Contributions(), "people":
             return _contributions(cut)
+        case Partition(), "people":
+            return _people(cut, target, size)
         case Intervals(), "streams":
             return _by_time(cut)
         case ById(), "streams":
@@ -206,6 +208,18 @@ def _contributions(cut: Contributions) -> SmallModel:
 
     def keep(part: int) -> MapFunction:
         return lambda data: tuple(row for row in data if row[1] == part)
+
+    return SmallModel(PEOPLE, members, tuple(keep(part) for part in range(len(cut))))
+
+
+def _people(cut: Partition, target: Granularity, size: int) -> SmallModel:
+    """Tables of one person's rows, as many as the granularity allows or `size`; another person would change nothing."""
+    parts_of = _universe(cut)
+    rows = [("ann", record) for record in parts_of]
+    members = finite.multisets(rows, min(size, target.limits.get("rows", size)))
+
+    def keep(part: int) -> MapFunction:
+        return lambda data: tuple(row for row in data if part in parts_of[row[1]])
 
     return SmallModel(PEOPLE, members, tuple(keep(part) for part in range(len(cut))))
 

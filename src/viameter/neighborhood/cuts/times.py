@@ -68,8 +68,8 @@ class Intervals(RecordCut):
                 return self._come(edit, gains)  # an event that turns into another stays at its time
             case Events(count=count, span=span) if span != INFINITY:
                 return self._window(int(min(count, span)), int(span), gains)
-            case Person(rows=rows) if rows != INFINITY:
-                return self._person(edit, gains)  # fewer records than times may be at any of them
+            case Person(rows=rows, moments=moments) if self._are_few(rows, moments):
+                return self._person(edit, gains)
             case Person(moments=moments):
                 changes: dict[int, Change] = {
                     part: Person(edit.rows, self._moments(part, moments), edit.alters) for part in range(len(self))
@@ -79,6 +79,12 @@ class Intervals(RecordCut):
             case Anything():
                 return self._everywhere(edit, gains, exact=True)
         return super().worst(edit, gains)
+
+    def _are_few(self, rows: Steps, moments: Steps) -> bool:
+        """Whether a person's records may be at some of the times only, and at which is to be found out."""
+        if moments == INFINITY:
+            return rows != INFINITY
+        return min(rows, moments) < self._last - self._first + 1
 
     def _moments(self, part: int, moments: Steps) -> Steps:
         start, end = self.spans[part]
@@ -137,6 +143,8 @@ class Intervals(RecordCut):
         return result.value, (Moment(times[old]), Moment(times[new])), result.exact
 
     def __repr__(self) -> str:
+        if self.covers:
+            return f"partition({len(self.spans)}, by='time')"
         return f"intervals(<{len(self.spans)} spans>)"
 
 

@@ -20,10 +20,9 @@ def as_records(change: Change) -> Records | None:
             return Records(rows, rows, balanced=True)
         case Events(count=count):
             return Records(count, count)
-        case Person(rows=rows, alters=False):
-            return Records(rows, rows, total=rows)
-        case Person(rows=rows):
-            return Records(rows, rows)
+        case Person(rows=rows, moments=moments, alters=alters):
+            most = min(rows, moments)  # at each of the moments, if they are known, there is one record at most
+            return Records(most, most) if alters else Records(most, most, total=most)
     return None
 
 
