@@ -38,7 +38,9 @@ def compose_declared(
     """The exit code and the report, as text, on what a TOML file declares."""
     declared = read_declared(path)
     claimed = declared.claim if claim is None else read_claim(claim)
-    composed = nb.compose(declared.granularity, declared.leaves, measure=None if into is None else MEASURES[into])
+    # An epsilon at a delta is made of the total, and not of each loss.
+    measure = None if into is None or (into == "approx" and delta is not None) else MEASURES[into]
+    composed = nb.compose(declared.granularity, declared.leaves, measure=measure)
     loss, derivation = composed.loss, composed.explain().derivation
     if delta is not None:
         converted = convert(loss, vm.ApproxDP, delta=delta)

@@ -3,6 +3,23 @@
 A *granularity* says which datasets are neighbors. A *cut* is a set of maps that keep parts of the data. A *leaf* is a
 map with the loss of a mechanism on what it keeps. `compose` finds the touch pattern that costs most: the guarantee.
 
+>>> import viameter as vm
+>>> from viameter import neighborhood as nb
+>>> parts = nb.partition(3, by="value")
+>>> leaves = [nb.leaf(p, vm.pure(e), mode="common") for p, e in zip(parts, ("0.2", "0.5", "0.3"))]
+>>> nb.compose(nb.bounded(), leaves).loss, nb.compose(nb.unbounded(), leaves).loss
+(pure(4/5), pure(1/2))
+>>> c = nb.compose(nb.bounded(), [nb.leaf(p, vm.pure(1), mode="separate") for p in parts])
+>>> c.loss, c.tight, c.witness.before, c.witness.after
+(pure(inf), True, ('a',), ('c',))
+>>> c.check_c1().holds, c.check_c2().holds
+(False, False)
+>>> hospitals = nb.subsets(10, at_most=3)
+>>> nb.compose(nb.unbounded(), [nb.leaf(h, vm.pure("0.1")) for h in hospitals]).loss
+pure(3/10)
+>>> nb.translate(vm.zcdp("0.1"), frm=nb.unbounded(), to=nb.bounded())
+zcdp(2/5)
+
 - `changes`, `granularities`: what a step is. `cuts`: what of a step reaches which part. `solvers`: the worst of it.
 - `claims`, `making`, `laws`, `scales`: what leaves cost.
 - `arrangement`, `composed`, `tightness`, `conditions`, `explaining`, `witness`: composition, and what shows it.
