@@ -18,7 +18,7 @@ from viameter.measures.groups import group_loss
 from viameter.neighborhood.changes import Change, Moved, Steps
 from viameter.neighborhood.claims import Claim, Leaf
 from viameter.neighborhood.cuts import Cut, Touched
-from viameter.neighborhood.granularities import Granularity
+from viameter.neighborhood.granularities import Geo, Granularity, Group
 from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.scales import Scale
 from viameter.neighborhood.uniform import UniformLeaves
@@ -131,7 +131,8 @@ class Arrangement:
     def _cost_within(self, leaf: Leaf, change: Change) -> Numbers:
         """What a change costs a composition on the part: its own worst pattern, for that change of its data."""
         assert leaf.inner is not None
-        if not _speaks_within(leaf.inner, self.target):
+        stretched = leaf.part.stability != 1 and not isinstance(change, Moved)
+        if not _speaks_within(leaf.inner, self.target, in_steps=stretched):
             return (INFINITY,) * self.scale.size
         inner = self._within.get(leaf.inner)
         if inner is None:
@@ -141,7 +142,7 @@ class Arrangement:
         in_steps = isinstance(change, Moved) or any(gathered.cut.per_step for gathered in inner.cuts)
         if leaf.part.stability == 1 and not in_steps:
             return inner.numbers((change,))
-        steps = leaf.inner.granularity.distance(change)
+        steps = steps_of(leaf.inner.granularity, change)
         if steps not in (0, INFINITY):
             steps = steps * leaf.part.stability
         return self.scale.numbers(group_loss(leaf.inner.loss, steps))
@@ -155,14 +156,25 @@ def touched_leaves(arrangement: Arrangement, pattern: Pattern) -> Iterator[Touch
                 yield TouchedLeaf(leaf, gathered.cut, part, change)
 
 
-def _speaks_within(inner: Composed, target: Granularity) -> bool:
-    """Whether all claims within a composition are about the data of the granularity that is composed for."""
+def _speaks_within(inner: Composed, target: Granularity, *, in_steps: bool) -> bool:
+    """Whether all claims within a composition are about the data of the granularity that is composed for.
+
+    Where the composition's own loss is used, at a number of its steps, so must its granularity be.
+    """
+    in_steps = in_steps or any(gathered.cut.per_step for gathered in inner.arrangement.cuts)
+    if in_steps and not speaks_of_data_of(inner.granularity, target):
+        return False
     for leaf in inner.leaves:
-        if leaf.inner is not None and not _speaks_within(leaf.inner, target):
+        if leaf.inner is not None and not _speaks_within(leaf.inner, target, in_steps=leaf.part.stability != 1):
             return False
         if not all(speaks_of_data_of(claim.in_granularity(inner.granularity), target) for claim in leaf.claims):
             return False
     return True
+
+
+def steps_of(granularity: Granularity, change: Change) -> Steps:
+    """How many steps a change is; a metric on values gives a length, which is one step or none that are known."""
+    return Group(granularity, 1).distance(change) if isinstance(granularity, Geo) else granularity.distance(change)
 
 
 def _whole_number(steps: Steps, claim: Claim) -> Steps:

@@ -67,7 +67,9 @@ class Composed:
     @cached_property
     def witness(self) -> Witness:
         """Two neighbors that touch the leaves so that they cost most, and what each part sees of them."""
-        return show_pattern(self.arrangement, self.pattern, attained=pattern_is_exact(self.arrangement, self.pattern))
+        one_step = self.steps == 1 and self.through is None
+        attained = one_step and pattern_is_exact(self.arrangement, self.pattern)
+        return show_pattern(self.arrangement, self.pattern, attained=attained)
 
     def explain(self) -> Explanation:
         """The claim, the theorem, and the laws of the leaves that the worst pattern touches."""
@@ -89,8 +91,7 @@ class Composed:
         """The same with the leaves' losses in another measure."""
         if measure == self.measure:
             return self
-        if self.one is not None:
-            assert isinstance(self.granularity, Group)
+        if self.one is not None and isinstance(self.granularity, Group):
             return _step_by_step(self.granularity, _converted(self.leaves, measure), self.one.to_measure(measure))
         return compose(self.granularity, [leaf.to(measure) for leaf in self.leaves], measure=measure)
 
@@ -98,6 +99,8 @@ class Composed:
         """The same leaves, on data that are so many steps of the granularity apart."""
         if steps == 1:
             return self
+        if self.one is not None and self.through is None:
+            return self.one.at_steps(self.steps * steps)
         # Claims stay those of one step: what they are for does not grow with the distance that is asked about.
         pinned = _pinned(self.leaves, self.granularity)
         several = Group(self.granularity, steps)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import NoTheorem
-from viameter.neighborhood.arrangement import Pattern, sum_of
+from viameter.neighborhood.arrangement import Pattern, steps_of, sum_of
 from viameter.neighborhood.changes import Change
 from viameter.neighborhood.cuts import Cut, Touched
 from viameter.neighborhood.granularities import Granularity
@@ -48,7 +48,8 @@ def check_c2(granularity: Granularity, cuts: Sequence[Cut]) -> Check:
     return _check(
         granularity,
         cuts,
-        lambda change: int(granularity.distance(change) > 1),
+        lambda change: int(steps_of(granularity, change) > 1),
+        sure=lambda change: steps_of(granularity, change) > 1 and granularity.is_exact(change),
         most=0,
         holds="each part of two neighbors is at most one step apart",
         unknown="whether a part of two neighbors can be more than one step apart is not known",
@@ -62,6 +63,7 @@ def _check(
     count: Callable[[Change], int],
     *,
     most: int,
+    sure: Callable[[Change], bool] = lambda _: True,
     holds: str,
     unknown: str,
     fails: Callable[[Pattern, Witness], str],
@@ -74,7 +76,8 @@ def _check(
     if sum_of(worst.value for _, worst in each) <= most:
         return Check(True, holds)
     for cut, worst in each:
-        if worst.value > most and worst.touched[0].exact:
+        (touched,) = worst.touched
+        if worst.value > most and touched.exact and any(map(sure, touched.changes.values())):
             pair = _pair(granularity, cut, worst)
             return Check(False, fails(worst, pair), pair)
     return Check(None, unknown)
@@ -106,7 +109,7 @@ def _pair(granularity: Granularity, cut: Cut, pattern: Pattern) -> Witness:
     (touched,) = pattern.touched
     parts: dict[str, Seen] = {}
     for part, change in touched.changes.items():
-        parts[unused(cut.label(part), parts)] = seen(touched, part, granularity.distance(change), granularity)
+        parts[unused(cut.label(part), parts)] = seen(touched, part, steps_of(granularity, change), granularity)
     return Witness(touched.before, touched.after, parts, attained=True)
 
 

@@ -40,7 +40,7 @@ def converted(composed: Composed, measure: Measure, **numbers: Any) -> Guarantee
     one_by_one = composed.steps == 1 and not isinstance(composed.granularity, Personalised)
     if composed.arrangement.scale.size == 1 or not one_by_one or measure == composed.measure:
         return Guarantee(whole, composed.granularity)
-    costs = _costs(composed)
+    costs = _costs(composed) if composed.arrangement.cuts else None
     if costs is None:
         return Guarantee(whole, composed.granularity)
     found: list[Loss] = []

@@ -8,6 +8,7 @@ from viameter.arith import INFINITY
 from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.groups import group_loss
+from viameter.neighborhood.arrangement import steps_of
 from viameter.neighborhood.changes import Steps
 from viameter.neighborhood.granularities import Geo, Granularity, Group
 from viameter.neighborhood.granularities.classes import speaks_of_data_of
@@ -57,7 +58,7 @@ def stability(frm: Granularity, to: Granularity) -> Steps:
             f"from {frm!r} to {to!r} it takes places in between, which there need not be: state the larger radius"
         )
     try:
-        return max(frm.distance(edit) for edit in to.edits)
+        return max(steps_of(frm, edit) for edit in to.edits)
     except NoTheorem:
         if not isinstance(to, Group):
             raise

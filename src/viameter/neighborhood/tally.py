@@ -193,7 +193,11 @@ class PatternTally:
 
     def composed(self) -> Composed:
         """All that was charged, as one composition: with its witness and explanation."""
-        return compose(self.granularity, self.history, measure=self.measure)
+        target, charged = self.granularity, self.history
+        if isinstance(target, Group) and any(leaf.part.cut.per_step for leaf in charged):
+            pinned = with_claims(charged, lambda claim: claim.pinned(target))
+            return compose(target.base, pinned, measure=self.measure).at_steps(target.most)
+        return compose(target, charged, measure=self.measure)
 
     def explain(self) -> Explanation:
         """What the worst pattern has cost, and why."""

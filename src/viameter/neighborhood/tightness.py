@@ -77,7 +77,8 @@ def _why_leaf_is_not_tight(composed: Composed, touched: TouchedLeaf) -> str | No
         return None
     chosen = composed.arrangement.chosen_for(touched, composed.pattern)
     by_whole_data = chosen.steps < own.quotient(touched.change)
-    if by_whole_data and own != composed.granularity and not own.is_exact(composed.pattern.edit):
+    several = isinstance(touched.change, Records) and touched.change.both > 1 and own.ordered
+    if several or (by_whole_data and own != composed.granularity):
         return "the distance of a leaf's granularity is bounded from above only"
     if own.quotient(touched.change) < chosen.steps and not isinstance(touched.cut, Whole):
         return "it is not known what can be outside of a part"

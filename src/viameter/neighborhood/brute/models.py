@@ -55,11 +55,11 @@ def small_model(target: Granularity, cut: Cut, *, size: int) -> SmallModel:
         kind = _usual_kind(cut)
     match cut, kind:
         case ById(), "lists":
-            return _by_place(cut, size)
+            return _by_place(cut, target, size)
         case ByColumn(), "multisets" | "lists":
             return _by_column(cut, target, kind, size)
         case Contributions(), "people":
-            return _contributions(cut)
+            return _contributions(cut, target)
         case Partition(), "people":
             return _people(cut, target, size)
         case Intervals(), "streams":
@@ -109,9 +109,10 @@ def _universe(cut: Cut) -> dict[Any, frozenset[int]]:
             return {(node, number): frozenset(_ancestors(cut, node)) for node in nodes for number in range(2)}
         case Intervals():
             first, last = min(start for start, _ in cut.spans), max(end for _, end in cut.spans)
+            times = range(first, last + 1 if cut.covers else last + 2)  # one time that is in no span, if there can be
             return {
                 (time, number): frozenset(p for p, (start, end) in enumerate(cut.spans) if start <= time <= end)
-                for time in range(first, last + 2)
+                for time in times
                 for number in range(2)
             }
         case Predicates():
@@ -148,6 +149,8 @@ def _records(cut: Cut, target: Granularity, kind: Kind, size: int) -> SmallModel
 
     def keep(part: int) -> MapFunction:
         def kept(data: Any) -> Hashable:
+            if isinstance(cut, Whole):
+                return tuple(data)
             inside = [part in parts_of.get(record, ()) for record in data]
             if blanks:
                 return tuple(r if yes else finite.BLANK for r, yes in zip(data, inside, strict=True))
@@ -158,10 +161,11 @@ def _records(cut: Cut, target: Granularity, kind: Kind, size: int) -> SmallModel
     return SmallModel(kind, members, tuple(keep(part) for part in range(len(cut))))
 
 
-def _by_place(cut: ById, size: int) -> SmallModel:
+def _by_place(cut: ById, target: Granularity, size: int) -> SmallModel:
     """Lists with `size` places for each part, so that the place decides the part."""
     places = len(cut) * size
-    members = finite.ordered("ab", places, least=places)
+    values: list[Any] = ["a", finite.BLANK] if isinstance(target.innermost, ZeroOut) else ["a", "b"]
+    members = finite.ordered(values, places, least=places)
 
     def keep(part: int) -> MapFunction:
         return lambda data: data[part * size : (part + 1) * size]
@@ -192,12 +196,13 @@ def _by_column(cut: ByColumn, target: Granularity, kind: Kind, size: int) -> Sma
     return SmallModel(kind, members, tuple(keep(part) for part in range(len(cut))))
 
 
-def _contributions(cut: Contributions) -> SmallModel:
-    """Tables of (person, group) rows of two people, each within the bounds."""
+def _contributions(cut: Contributions, target: Granularity) -> SmallModel:
+    """Tables of (person, group) rows of a person, within the bounds."""
+    most = min([cut.l1, *(target.limits[name] for name in ("rows", "times") if name in target.limits)])
     own = [
         counts
         for counts in product(range(cut.linf + 1), repeat=len(cut))
-        if sum(counts) <= cut.l1 and sum(map(bool, counts)) <= cut.l0
+        if sum(counts) <= most and sum(map(bool, counts)) <= cut.l0
     ]
 
     def rows(person: str, counts: tuple[int, ...]) -> tuple[Any, ...]:

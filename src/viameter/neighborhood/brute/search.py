@@ -16,7 +16,7 @@ from viameter.neighborhood.claims import Leaf
 from viameter.neighborhood.conditions import Check
 from viameter.neighborhood.cuts import Cut, by_source, contributions, foreign_keys, induced, memberships, partition
 from viameter.neighborhood.cuts.records import RecordCut
-from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace, exact_worst
+from viameter.neighborhood.finite import ExactAnswer, FiniteLeaf, PrivacySpace
 from viameter.neighborhood.granularities import Attribute, Granularity, Group, Policy
 from viameter.neighborhood.granularities.classes import speaks_of_data_of
 from viameter.neighborhood.witness import Seen, Witness
@@ -58,10 +58,12 @@ def brute_force(granularity: Granularity | PrivacySpace, leaves: Sequence[Leaf],
         return _in_space(granularity, given)
     if not isinstance(granularity, Granularity):
         raise ParameterError(f"granularity={plain(granularity)} is not a granularity: expected e.g. bounded()")
+    from viameter.neighborhood.functions import look_at_all  # which is made of this
+
     cut = _only_cut(given)
     model = small_model(granularity, cut, size=size)
     space = PrivacySpace(model.members, relation=relation_of(granularity, on=model.kind))
-    answer = exact_worst(space, [_finite(leaf, model, granularity) for leaf in given])
+    answer = look_at_all(space, [_finite(leaf, model, granularity) for leaf in given])
     proves, why = _is_proof(granularity, cut, model, size)
     if proves and not all(speaks_of_data_of(leaf.claims[0].in_granularity(granularity), granularity) for leaf in given):
         proves, why = False, "a leaf's guarantee is not about data of this kind, whatever it says of this class"

@@ -27,7 +27,7 @@ class Contributions(Partition):
         """A person's rows, within the bounds, spread as costs most; rows of their own as in any partition."""
         if not isinstance(edit, Person):
             return super().worst(edit, gains)
-        most = int(min(self.linf, edit.rows))
+        most = int(min(self.linf, edit.rows, edit.moments))
         counts = range(1, most + 1)
         if edit.alters:
             # Rows that were theirs may all go, and as many others come, to other groups.
@@ -38,7 +38,7 @@ class Contributions(Partition):
             [Fraction(0), *(gains.of(part, Person(count, edit.moments)) for count in counts)]
             for part in range(self.size)
         ]
-        found = worst_contribution(tables, l0=self.l0, l1=int(min(self.l1, edit.rows)))
+        found = worst_contribution(tables, l0=self.l0, l1=int(min(self.l1, edit.rows, edit.moments)))
         changes: dict[int, Change] = {part: Person(count, edit.moments) for part, count in found.chosen}
         after = tuple(f"{count} rows of one person in group {part}" for part, count in found.chosen)
         return Touched(found.value, changes, found.exact, (), after)

@@ -130,7 +130,8 @@ class ByColumn(Cut):
                 "give as many columns as there are"
             )
         every = {part: Rows(edit.rows, min(edit.cells, self._width(part) * edit.rows)) for part in range(self.size)}
-        return self._each(every, gains)
+        # Of columns that are not named, parts may have fewer than all.
+        return replace(self._each(every, gains), exact=self.columns is not None or edit.cells == INFINITY)
 
     def _several_cells(self, rows: Steps, cells: int, gains: Gains) -> Touched:
         """So many cells, each in a column of its own choice; a column may be kept by several parts."""

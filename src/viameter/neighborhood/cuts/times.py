@@ -11,7 +11,7 @@ from typing import Any
 from viameter.arith import INFINITY, Extended
 from viameter.errors import ParameterError
 from viameter.neighborhood.arguments import read_listed
-from viameter.neighborhood.changes import Anything, Change, Events, Person, Steps
+from viameter.neighborhood.changes import Anything, Change, Events, Person, Shifted, Steps, Swap
 from viameter.neighborhood.cuts.base import Gains, Touched, read_size, total
 from viameter.neighborhood.cuts.records import RecordCut
 from viameter.neighborhood.solvers import worst_overlap, worst_pair, worst_window
@@ -140,7 +140,9 @@ class Intervals(RecordCut):
             times, kinds = [times[place] for place in known], [kinds[place] for place in known]
         result = worst_pair(kinds, cross=cross, both=both, plural=[True] * len(kinds))
         old, new = result.chosen
-        return result.value, (Moment(times[old]), Moment(times[new])), result.exact
+        # Whether an edge of a policy or a short way leads from one time to another is not known.
+        exact = result.exact and not isinstance(edit, Swap | Shifted)
+        return result.value, (Moment(times[old]), Moment(times[new])), exact
 
     def __repr__(self) -> str:
         if self.covers:

@@ -12,7 +12,7 @@ from viameter.errors import MapError, ParameterError, plain
 from viameter.neighborhood.arguments import read_listed
 from viameter.neighborhood.changes import Anything, Change, Moved, Records, Shifted, Steps
 from viameter.neighborhood.granularities.base import Granularity
-from viameter.neighborhood.granularities.rows import read_count
+from viameter.neighborhood.granularities.rows import Local, read_count
 from viameter.neighborhood.granularities.values import Geo
 
 
@@ -40,6 +40,8 @@ class Group(Granularity):
     @property
     def edits(self) -> tuple[Change, ...]:
         """So many of the changes of a step."""
+        if isinstance(self.base, Local):
+            return self.base.edits  # the only record is another record, however often it changed
         return tuple(edit.times(self.most) for edit in self.base.edits)
 
     @property

@@ -54,9 +54,9 @@ class BoundedOrdered(Granularity):
         return isinstance(change, Records)  # of another size, which is public
 
     def quotient(self, change: Change) -> Steps:
-        """One record that comes into a part, or goes, does so by one row that changes in its place."""
-        if isinstance(change, Records) and change.both == 1:
-            return 1
+        """Each record that comes into a part, or goes, does so by one row that changes in its place."""
+        if isinstance(change, Records):
+            return change.both
         return self.distance(change)
 
 
@@ -84,8 +84,8 @@ class ZeroOut(Granularity):
 
     def quotient(self, change: Change) -> Steps:
         """A record comes into a part from a blank outside of it, and goes into one."""
-        if isinstance(change, Records) and change.both == 1:
-            return 1
+        if isinstance(change, Records):
+            return change.both
         return self.distance(change)
 
 
@@ -129,7 +129,7 @@ class Attribute(Granularity):
     def is_exact(self, change: Change) -> bool:
         """Of whole rows and records it is not known in how many cells they differ."""
         if isinstance(change, Rows):
-            return change.cells != INFINITY
+            return change.cells == 1 or (change.cells != INFINITY and not change.whole)
         return self._is_far(change)
 
 
