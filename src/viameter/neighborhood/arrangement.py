@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -71,6 +72,16 @@ class CutLeaves:
     """The different sets of leaves that parts have."""
     bundle_of: Sequence[int]
     """Which of them each part has."""
+
+    @cached_property
+    def alike(self) -> list[tuple[int, bool]]:
+        """For each part, what decides its costs: its leaves, and whether there can be data outside of it."""
+        return [(self.bundle_of[part], self.cut.has_outside(part)) for part in range(len(self.cut))]
+
+    @cached_property
+    def different(self) -> frozenset[tuple[int, bool]]:
+        """The different ones among them."""
+        return frozenset(self.alike)
 
     def leaves_of(self, part: int) -> tuple[Leaf, ...]:
         """The leaves on a part; their own parts may be others that cost the same."""
@@ -207,7 +218,10 @@ class _CutGains:
             outside = cut.has_outside(0)
             costs = [self._bundle(bundle, outside, change) for bundle in range(len(self.gathered.bundles))]
             return [costs[bundle] for bundle in bundle_of]
-        return [self.of(part, change) for part in range(len(cut))]
+        costs_of = {pair: self._bundle(*pair, change) for pair in self.gathered.different}
+        if len(set(costs_of.values())) == 1:
+            return [next(iter(costs_of.values()))] * len(cut)
+        return [costs_of[pair] for pair in self.gathered.alike]
 
     def _bundle(self, bundle: int, outside: bool, change: Change) -> Extended:
         arrangement = self.arrangement
