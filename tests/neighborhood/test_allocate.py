@@ -404,7 +404,6 @@ def test_a_bound_that_does_not_shrink_with_the_losses_is_kept_to_or_refused() ->
 
 
 def test_integer_programs_stay_within_the_budget_with_their_margins() -> None:
-    pytest.importorskip("scipy")
     parts = nb.constrained(4, most=2, constraints=[(dict.fromkeys(range(4), 1), 3)])
     found = nb.allocate(nb.unbounded(), parts, budget=vm.zcdp(1), weights=[1, 2, 3, 4])
     assert Fraction(999, 1000) < amount(found.composed.loss) <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -202,7 +203,7 @@ CUTS: Mapping[str, Kind] = {
     "foreign-keys": Kind(nb.foreign_keys, {"tables": table_of(table_of(count))}),
     "patterns": Kind(nb.patterns, {"patterns": list_of(list_of(place))}, names={"patterns": "listed"}),
     "constrained": Kind(
-        nb.constrained,
+        partial(nb.constrained, progress=_say),
         {**_PARTS, "most": _most},
         {"constraints": list_of(_constraint), "time_limit": count},
         names=_SIZE,

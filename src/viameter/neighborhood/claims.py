@@ -105,6 +105,12 @@ class Leaf:
     by_class: tuple[tuple[str, Claim], ...] = ()
     """A claim for each class of people, in place of one for all."""
 
+    def __post_init__(self) -> None:
+        if not (self.claims or self.by_class or self.inner is not None):
+            raise ParameterError(
+                "a leaf of whose mechanism nothing is known costs anything: make it by leaf(map, loss)"
+            )
+
     def __repr__(self) -> str:
         if self.inner is not None:
             return f"leaf({self.part!r}, {self.inner!r})"

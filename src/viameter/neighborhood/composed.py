@@ -235,4 +235,13 @@ def _personalised(target: Personalised, leaves: Sequence[Leaf], measure: Measure
     if not all(answer.loss <= worst.loss for answer in answers.values()):
         raise NoTheorem("the losses of the classes cannot be compared: compose for each class on its own")
     by_class = tuple((name, answer.loss) for name, answer in answers.items())
-    return Composed(target, leaves, worst.arrangement, worst.loss, worst.pattern, worst.steps, by_class=by_class)
+    return Composed(
+        target,
+        leaves,
+        worst.arrangement,
+        worst.loss,
+        worst.pattern,
+        worst.steps,
+        through=worst.through,
+        by_class=by_class,
+    )

@@ -95,8 +95,8 @@ def _check_budget(budget: Loss, measure: Measure) -> None:
 class PatternTally:
     """What leaves that were charged one by one cost together, for the worst touch pattern; with a budget, a filter.
 
-    Leaves, their maps and their losses may be chosen by what earlier ones released. Only sums are used, which hold for
-    every pair of neighbors along every path.
+    Leaves, their maps and their losses may be chosen by what earlier ones released: only sums are used, for every pair
+    of neighbors. Outside of PureDP, what was spent is a guarantee if it was a budget that was set before the first.
 
     >>> import viameter as vm
     >>> from viameter import neighborhood as nb

@@ -23,6 +23,7 @@ from viameter.neighborhood.granularities import (
     Node,
     NodeRewire,
     OutLink,
+    Personalised,
     Policy,
     Unbounded,
     User,
@@ -77,7 +78,7 @@ _RELATIONS: dict[type[Granularity], tuple[Kind, Callable[[Any, Any], bool]]] = {
 def kind_of(granularity: Granularity) -> Kind:
     """What kind of databases a granularity speaks of."""
     match granularity:
-        case Group():
+        case Group() | Personalised():
             return kind_of(granularity.base)
         case WEvent():
             return STREAMS
@@ -100,6 +101,8 @@ def relation_of(granularity: Granularity, *, on: Kind) -> Any:
     match granularity:
         case Group():
             return finite.group(relation_of(granularity.base, on=on), granularity.most)
+        case Personalised():
+            return relation_of(granularity.base, on=on)
         case WEvent():
             return finite.w_event(granularity.w)
         case User():

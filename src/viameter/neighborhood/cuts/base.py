@@ -119,6 +119,17 @@ class Part:
     trust: str = ""
     """Why that is so."""
 
+    def __post_init__(self) -> None:
+        # A part that the cut does not have would be touched by nothing, and so would cost nothing.
+        if type(self.place) is not int or not 0 <= self.place < len(self.cut):
+            raise ParameterError(f"place={plain(self.place)} is no part of {self.cut!r}, which has {len(self.cut)}")
+        if self.stability < 0:
+            raise ParameterError(f"stability={self.stability} is negative: expected a number >= 0")
+        if self.own is not None and not self.trust.strip():
+            raise ParameterError(
+                f"nothing checks that the transformation computes {self!r}: say in trust=... why it does"
+            )
+
     @property
     def transformation(self) -> Transformation | None:
         """What computes it on real data, if that is known."""
@@ -128,10 +139,8 @@ class Part:
         """This map, as a transformation computes it on real data; `trust` says why it is this map."""
         if not isinstance(transformation, Transformation):
             raise ParameterError(f"transformation={plain(transformation)} is not a Transformation")
-        if not isinstance(trust, str) or not trust.strip():
-            raise ParameterError(
-                f"nothing checks that the transformation computes {self!r}: say in trust=... why it does"
-            )
+        if not isinstance(trust, str):
+            raise ParameterError(f"trust={plain(trust)} is no text: say why the transformation computes {self!r}")
         return replace(self, own=transformation, trust=trust)
 
     def then(self, *, stability: Number) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from viameter.arith import INFINITY
 from viameter.errors import ParameterError, plain
@@ -76,7 +77,7 @@ class WEvent(Granularity):
 
 
 def _windows(span: Steps, w: int) -> Steps:
-    return INFINITY if span == INFINITY else math.ceil(span / w) if span < 2**50 else -(-int(span) // w)
+    return INFINITY if span == INFINITY else math.ceil(Fraction(span) / w)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,27 +18,32 @@ def read_count(value: object, name: str, *, least: int = 1) -> int:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundedOrdered(Granularity):
-    """One row changes in its place; how many rows there are, and their order, is public."""
+class RowGranularity(Granularity):
+    """What is protected is a row in its place, or less; `columns` is how many it has, where that is to be used."""
 
-    slug = "bounded-ordered"
-    ordered = True
     columns: int | None = None
-    """How many columns there are, if that is to be used."""
 
     def __post_init__(self) -> None:
         if self.columns is not None:
             read_count(self.columns, "columns")
 
     @property
-    def protects(self) -> str:
-        """One row in its place."""
-        return "they have the same rows but for one, which stands in the same place of both"
-
-    @property
     def edits(self) -> tuple[Change, ...]:
         """A row with all of its cells."""
         return (Rows(1, INFINITY if self.columns is None else self.columns, whole=True),)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundedOrdered(RowGranularity):
+    """One row changes in its place; how many rows there are, and their order, is public."""
+
+    slug = "bounded-ordered"
+    ordered = True
+
+    @property
+    def protects(self) -> str:
+        """One row in its place."""
+        return "they have the same rows but for one, which stands in the same place of both"
 
     def _steps(self, change: Change) -> Steps:
         match change:
@@ -90,17 +95,11 @@ class ZeroOut(Granularity):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Attribute(Granularity):
+class Attribute(RowGranularity):
     """One cell of one row changes: the value of one attribute."""
 
     slug = "attribute"
     ordered = True
-    columns: int | None = None
-    """How many attributes a row has, if that is known."""
-
-    def __post_init__(self) -> None:
-        if self.columns is not None:
-            read_count(self.columns, "columns")
 
     @property
     def protects(self) -> str:
@@ -134,26 +133,16 @@ class Attribute(Granularity):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Local(Granularity):
+class Local(RowGranularity):
     """The data are one record, and any other is a neighbor: each person randomizes their own."""
 
     slug = "local"
     ordered = True
-    columns: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.columns is not None:
-            read_count(self.columns, "columns")
 
     @property
     def protects(self) -> str:
         """The only record."""
         return "each is the one record of a person, whatever it is"
-
-    @property
-    def edits(self) -> tuple[Change, ...]:
-        """The record, with all of its cells."""
-        return (Rows(1, INFINITY if self.columns is None else self.columns, whole=True),)
 
     def _steps(self, change: Change) -> Steps:
         match change:

@@ -1,4 +1,4 @@
-"""What a referee found: bounds that were too small, or were called the least, each as it should be."""
+"""Counterexamples: instances on which a bound is easily too small, or called the least, each as it should be."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a second referee found: compositions within others in steps, times of persons, what is called the least."""
+"""More counterexamples: compositions within others in steps, times of persons, what is called the least."""
 
 from fractions import Fraction
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 import viameter as vm
 from viameter import neighborhood as nb
+from viameter.errors import ParameterError
 from viameter.neighborhood.changes import Shifted
 
 TENTH, ONE = vm.pure("1/10"), vm.pure(1)
@@ -124,3 +125,26 @@ def test_brute_force_knows_what_the_engine_knows() -> None:
     assert nb.brute_force(nb.user(rows=1), few).loss == nb.compose(nb.user(rows=1), few).loss == ONE
     by_id = list(nb.leaves(nb.partition(2, by="id"), ONE))
     assert nb.brute_force(nb.zero_out(), by_id).loss == nb.compose(nb.zero_out(), by_id).loss == ONE
+
+
+def test_a_part_that_a_cut_does_not_have_cannot_be_made() -> None:
+    cut = nb.partition(2)
+    for wrong in (2, -1, 99, True, "0"):
+        with pytest.raises(ParameterError, match="is no part of"):
+            nb.Part(cut, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="nothing is known"):
+        nb.Leaf(cut[0], ())
+
+
+def test_a_personalised_bound_through_rows_is_not_called_the_least() -> None:
+    predicates = nb.predicates([{"x": [0]}, {"x": [1]}, {"x": [2]}], domains={"x": [0, 1, 2]})
+    leaves = [nb.leaf(part, {"a": TENTH}, granularity=nb.unbounded()) for part in predicates]
+    base = nb.user(rows=3)
+    direct = nb.compose(base, [leaf.for_class("a") for leaf in leaves])
+    composed = nb.compose(nb.personalised(["a"], base), leaves)
+    assert composed.loss == direct.loss
+    assert composed.tight == direct.tight
+
+
+def test_small_spaces_of_classes_of_people_are_those_of_their_base() -> None:
+    assert nb.small_space(nb.personalised(["a"])).members == nb.small_space(nb.unbounded()).members
