@@ -1,0 +1,128 @@
+"""Scales and claims: how wide noise is, and what a program is said to cost, with the budgets' names kept as symbols.
+
+A scale is a positive rational times public factors, divided by a budget: `4*N/eps`. Its inverse is what one step of
+shift costs. What a proof adds up is kept apart by *base*: a budget's name (`eps`), `1` for a bare number, `ln(3)` for
+the logarithm of a rational, `rho` for concentrated loss and `delta`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from viameter.logic.lang.terms import Num, Term, mul, show
+
+_LOGARITHM = re.compile(r"ln\((\d+)(?:/(\d+))?\)")
+
+
+def logarithm_of(base: str) -> Fraction | None:
+    """The rational whose logarithm a base is, or None if it is no logarithm.
+
+    >>> logarithm_of("ln(3/2)"), logarithm_of("eps")
+    (Fraction(3, 2), None)
+    """
+    found = _LOGARITHM.fullmatch(base)
+    return None if found is None else Fraction(int(found[1]), int(found[2] or 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Monomial:
+    """coefficient * factors, to be multiplied with or divided by a base: a scale, or one term of a claim.
+
+    Factors are integer terms over public inputs, sorted by their text; they are positive wherever the program runs,
+    which is an obligation of every proof.
+    """
+
+    coefficient: Fraction
+    factors: tuple[Term, ...] = ()
+    base: str = "1"
+
+    @staticmethod
+    def of(coefficient: Fraction, factors: tuple[Term, ...] = (), base: str = "1") -> Monomial:
+        """With integers among the factors taken into the coefficient, and the rest sorted."""
+        rest: list[Term] = []
+        for factor in factors:
+            if isinstance(factor, Num):
+                coefficient *= factor.value
+            else:
+                rest.append(factor)
+        return Monomial(coefficient, tuple(sorted(rest, key=show)), base)
+
+    def as_scale(self) -> str:
+        """As the text of a scale: `4*N/eps`."""
+        text = "*".join([str(self.coefficient), *map(_factor, self.factors)])
+        text = text.removeprefix("1*") if self.factors else text
+        return text if self.base == "1" else f"{text}/{self.base}"
+
+    def as_amount(self) -> str:
+        """As the text of an amount: `2*N*eps`."""
+        if self.coefficient == 0:
+            return "0"
+        parts = [] if self.coefficient == 1 and (self.factors or self.base != "1") else [str(self.coefficient)]
+        return "*".join([*parts, *map(_factor, self.factors), *([] if self.base == "1" else [self.base])])
+
+
+def _factor(term: Term) -> str:
+    return show(term, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A sum of monomials: what a program is said to cost, such as `eps + 2*N*eps2`."""
+
+    parts: tuple[Monomial, ...]
+
+    def __str__(self) -> str:
+        return " + ".join(part.as_amount() for part in self.parts) or "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit in which the cost of one base is counted: base / (number * factors), so that every count is whole."""
+
+    number: int = 1
+    factors: tuple[Term, ...] = ()
+
+    @property
+    def denominator(self) -> Term:
+        """How many units make one of the base: a positive integer term over public inputs."""
+        whole: Term = Num(self.number)
+        for factor in self.factors:
+            whole = mul(whole, factor)
+        return whole
+
+    def rate(self, scale: Monomial) -> Term:
+        """What one step costs under noise of this scale, in units: denominator / scale."""
+        ratio = self.number / scale.coefficient
+        assert ratio.denominator == 1, "the unit was made for other scales"  # noqa: S101
+        whole: Term = Num(int(ratio))
+        for factor in without(self.factors, scale.factors):
+            whole = mul(whole, factor)
+        return whole
+
+    def count(self, amount: Monomial) -> Term:
+        """An amount of the base, in units; its coefficient times the unit's number must be whole."""
+        whole: Term = Num(int(self.number * amount.coefficient))
+        for factor in (*self.factors, *amount.factors):
+            whole = mul(whole, factor)
+        return whole
+
+
+def without(factors: tuple[Term, ...], gone: tuple[Term, ...]) -> tuple[Term, ...]:
+    """The factors that are left when some are taken away."""
+    rest = list(factors)
+    for factor in gone:
+        rest.remove(factor)
+    return tuple(rest)
+
+
+def unit_for(scales: list[Monomial], amounts: list[Monomial]) -> Unit:
+    """The coarsest unit in which steps under each scale, and each amount, are whole numbers."""
+    number = lcm(1, *(scale.coefficient.numerator for scale in scales), *(a.coefficient.denominator for a in amounts))
+    factors: list[Term] = []
+    for scale in scales:
+        for factor in set(scale.factors):
+            factors.extend([factor] * (scale.factors.count(factor) - factors.count(factor)))
+    return Unit(number, tuple(sorted(factors, key=show)))
