@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from viameter.arith import ZERO, Number, probability, show
-from viameter.logic.couplings.powers import FEW_BITS, power_bounds
+from viameter.logic.couplings.powers import ENOUGH_BITS, Power, read_power
 from viameter.logic.couplings.reading import (
     STAR,
     Distribution,
@@ -18,7 +18,6 @@ from viameter.logic.couplings.reading import (
     Relation,
     read_distribution,
     read_joint,
-    read_price,
     read_relation,
 )
 
@@ -76,7 +75,7 @@ def check_coupling(
     first, second = read_distribution(mu1, name="mu1"), read_distribution(mu2, name="mu2")
     one, other = read_joint(left, name="left"), read_joint(right, name="right")
     holds = read_relation(relation, first, second)
-    price = read_price(epsilon, factor)
+    power = read_power(epsilon=epsilon, factor=factor)
     allowed = probability(delta, name="delta")
     faults = [*_wrong_marginals(one, first, 0), *_wrong_marginals(other, second, 1)]
     for name, joint, starred in (("left", one, 1), ("right", other, 0)):
@@ -91,7 +90,7 @@ def check_coupling(
             else:
                 continue
             faults.append(Fault("support", (name, pair), f"{name} puts {show(p)} on {pair!r}, {why}"))
-    return [*faults, *_too_far(one, other, *price, allowed)]
+    return [*faults, *_too_far(one, other, power, allowed)]
 
 
 def distance(left: Joint, right: Joint, factor: Fraction) -> tuple[Fraction, frozenset[Pair]]:
@@ -113,14 +112,12 @@ def _wrong_marginals(joint: Joint, mu: Distribution, side: int) -> Iterator[Faul
             yield Fault("marginal", (name, value), text)
 
 
-def _too_far(
-    left: Joint, right: Joint, epsilon: Fraction | None, factor: Fraction | None, delta: Fraction
-) -> Iterator[Fault]:
+def _too_far(left: Joint, right: Joint, power: Power, delta: Fraction) -> Iterator[Fault]:
     # From the largest ratio on, only the pairs on which right is 0 count.
     cap = max([Fraction(1), *(p / right[pair] for pair, p in left.items() if pair in right)])
-    bits = FEW_BITS
+    bits = ENOUGH_BITS
     while True:
-        low, high = (factor, factor) if factor is not None else power_bounds(epsilon, bits=bits, cap=cap)
+        low, high = power.bounds(bits=bits, cap=cap)
         if distance(left, right, low)[0] <= delta:
             return
         far, event = distance(left, right, high)

@@ -13,13 +13,12 @@ from viameter.arith import ZERO, nonnegative, probability, show
 from viameter.errors import ParameterError
 from viameter.logic.couplings.checking import Fault, check_coupling
 from viameter.logic.couplings.drawing import draw_html, draw_text, headline
-from viameter.logic.couplings.powers import at_most_power
+from viameter.logic.couplings.powers import at_most_power, read_factor
 from viameter.logic.couplings.reading import (
     Distribution,
     Joint,
     Pair,
     read_distribution,
-    read_factor,
     read_joint,
     related_pairs,
 )
@@ -70,6 +69,7 @@ class Coupling:
             "delta": probability(self.delta, name="delta"),
             "left": read_joint(self.left, name="left"),
             "right": read_joint(self.right, name="right"),
+            "event": None if self.event is None else frozenset(self.event),
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
@@ -79,8 +79,16 @@ class Coupling:
 
     def check(self) -> list[Fault]:
         """What is wrong with the witnesses, as `check_coupling` tells it, with the factor, and with the event."""
-        given = {"relation": self.relation, "factor": self.factor, "delta": self.delta, "star": self.star}
-        faults = check_coupling(self.mu1, self.mu2, self.left, self.right, **given)  # type: ignore[arg-type]
+        faults = check_coupling(
+            self.mu1,
+            self.mu2,
+            self.left,
+            self.right,
+            relation=self.relation,
+            factor=self.factor,
+            delta=self.delta,
+            star=self.star,
+        )
         return [*faults, *self._wrong_claims()]
 
     def __str__(self) -> str:
@@ -94,9 +102,9 @@ class Coupling:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mappings that cannot be changed cannot be pickled either; what comes back is checked again.
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in given.items()}
-        return functools.partial(Coupling, **plain), ()
+        given: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        given |= {name: dict(value) for name, value in given.items() if isinstance(value, MappingProxyType)}
+        return functools.partial(Coupling, **given), ()
 
     def _wrong_claims(self) -> Iterator[Fault]:
         if not at_most_power(self.factor, self.epsilon):

@@ -39,8 +39,8 @@ from typing import Any
 from viameter.arith import INFINITY, Extended, Number, dyadic, probability, show
 from viameter.errors import NoTheorem, ParameterError
 from viameter.logic.couplings.coupling import Coupling
-from viameter.logic.couplings.powers import FEW_BITS, power_bounds
-from viameter.logic.couplings.reading import Relation, read_price
+from viameter.logic.couplings.powers import FEW_BITS, read_power
+from viameter.logic.couplings.reading import Relation
 from viameter.logic.couplings.transport import Solution, Transport
 
 
@@ -69,7 +69,7 @@ def least_delta(
     lo    0.5
     hi         0.5
     """
-    given, exact_factor = read_price(epsilon, factor)
+    power = read_power(epsilon=epsilon, factor=factor)
     transport = Transport(mu1, mu2, relation=relation)
     lonely = "" if star else transport.without_partner()
     if lonely:
@@ -77,19 +77,14 @@ def least_delta(
             f"no coupling exists, with any delta: {lonely}; "
             "star=True takes such values, or give a value that is related to them (of probability 0, if need be)"
         )
-    if exact_factor is not None:
-        rounded = dyadic.log_up(exact_factor)
-        return _made(transport, transport.at(exact_factor), epsilon=rounded, star=star, exact=True)
-    assert given is not None
     bits = FEW_BITS
     while True:
-        low, high = power_bounds(given, bits=bits, cap=transport.largest_factor)
+        low, high = power.bounds(bits=bits, cap=transport.largest_factor)
         solution = transport.at(low)
-        constant = low == high or solution.image == 0
-        # The line of this event is d at both ends, and so in between: no break is left between the factor and e**epsilon.
-        settled = bits >= dyadic.BITS and solution.gap_at(high) == transport.at(high).delta
-        if constant or settled:
-            return _made(transport, solution, epsilon=given, star=star, exact=constant)
+        exact = low == high or solution.image == 0
+        # The line of this event is d at both bounds, so in between as well: d has no break near e**epsilon.
+        if exact or (bits >= dyadic.BITS and solution.gap_at(high) == transport.at(high).delta):
+            return _made(transport, solution, epsilon=power.epsilon, star=star, exact=exact)
         bits *= 4
 
 

@@ -1,4 +1,4 @@
-"""What callers hand over: distributions, joint distributions, relations, and e**epsilon in one of two ways.
+"""What callers hand over: distributions, joint distributions and relations.
 
 Values are shown in errors: distributions of couplings are written down by people, or come from a mechanism's
 description, and are public.
@@ -101,27 +101,6 @@ def related_pairs(relation: Relation, mu1: Distribution, mu2: Distribution) -> f
     if isinstance(relation, AbstractSet):
         return frozenset(relation)
     return frozenset((a, b) for a in mu1 for b in mu2 if holds(a, b))
-
-
-def read_price(epsilon: Number | None, factor: Number | None) -> tuple[Fraction | None, Fraction | None]:
-    """(epsilon, None) or (None, factor), whichever was given."""
-    if (epsilon is None) == (factor is None):
-        raise ParameterError(
-            "a coupling takes one of epsilon= and factor=, which is e**epsilon as an exact rational; "
-            f"{'none' if epsilon is None else 'both'} was given"
-        )
-    if factor is None:
-        assert epsilon is not None
-        return nonnegative(epsilon, name="epsilon"), None
-    return None, read_factor(factor)
-
-
-def read_factor(factor: Number) -> Fraction:
-    """A factor e**epsilon, at least 1 since epsilon is at least 0."""
-    read = nonnegative(factor, name="factor")
-    if read < 1:
-        raise ParameterError(f"factor={show(read)} is below 1: expected e**epsilon for an epsilon >= 0")
-    return read
 
 
 def _check_pair(pair: object, what: str) -> None:

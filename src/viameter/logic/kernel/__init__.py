@@ -1,0 +1,1 @@
+"""The kernel: judgments, made only by rules whose side conditions are code."""

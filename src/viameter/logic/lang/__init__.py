@@ -1,0 +1,1 @@
+"""The core language: terms, statements, their text."""

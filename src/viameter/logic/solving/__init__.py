@@ -1,0 +1,1 @@
+"""Solving: obligations as questions to z3."""
