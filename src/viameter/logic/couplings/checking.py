@@ -1,4 +1,4 @@
-"""A check of given witnesses of a coupling, which shares no code with the search for them."""
+"""A check of given witnesses of a coupling: the definition as it stands, without the theory behind the search."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from viameter.logic.couplings.reading import (
     Joint,
     Pair,
     Relation,
+    listed,
     read_distribution,
     read_joint,
     read_relation,
@@ -77,6 +78,8 @@ def check_coupling(
     holds = read_relation(relation, first, second)
     power = read_power(epsilon=epsilon, factor=factor)
     allowed = probability(delta, name="delta")
+    # Equal values need not look alike, as 1 and True: the relation is asked about those of mu1 and mu2.
+    above, below = {a: a for a in first}, {b: b for b in second}
     faults = [*_wrong_marginals(one, first, 0), *_wrong_marginals(other, second, 1)]
     for name, joint, starred in (("left", one, 1), ("right", other, 0)):
         for pair, p in joint.items():
@@ -85,7 +88,7 @@ def check_coupling(
                 continue
             if not all(kept):
                 why = "which is not a pair of values of mu1 and mu2"
-            elif not holds(*pair):
+            elif not holds(above[pair[0]], below[pair[1]]):
                 why = "which is not in the relation"
             else:
                 continue
@@ -124,7 +127,7 @@ def _too_far(left: Joint, right: Joint, power: Power, delta: Fraction) -> Iterat
         if far > delta:
             break
         bits *= 2
-    amount = show(far) if low == high else f"about {float(far):.6g}"
-    where = "{" + ", ".join(repr(pair) for pair in left if pair in event) + "}"
+    amount = show(far) if low == high else f"about {show(far).removeprefix('<=')}"
+    where = "{" + listed(repr(pair) for pair in left if pair in event) + "}"
     text = f"the distance of left from right is {amount}, more than delta = {show(delta)}: left is too large on {where}"
     yield Fault("distance", event, text)

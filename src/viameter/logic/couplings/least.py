@@ -3,7 +3,7 @@
 Theorem
     Let R be a relation between finite A and B, mu1 and mu2 distributions on them, f = e**epsilon, and
 
-        d(f) = max over S of A of mu1(S) - f mu2(R(S)),   R(S) the set of partners of values of S.
+        d(f) = max over the subsets S of A of mu1(S) - f mu2(R(S)),   R(S) the set of partners of values of S.
 
     (i)  The least delta of a star-lifting is d(f): it exists for delta if and only if delta >= d(f).
     (ii) Without the star, no coupling exists, with any delta, unless every value of positive probability has a partner

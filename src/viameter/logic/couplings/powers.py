@@ -69,8 +69,8 @@ def at_most_power(number: Fraction, epsilon: Fraction) -> bool:
     >>> at_most_power(Fraction(271828, 100000), Fraction(1)), at_most_power(Fraction(271829, 100000), Fraction(1))
     (True, False)
     """
-    if number <= 1 or epsilon == 0:
-        return number <= 1
+    if number <= 1:
+        return True
     bits = ENOUGH_BITS
     while True:
         if dyadic.log_up(number, bits=bits) <= epsilon:

@@ -6,7 +6,7 @@ description, and are public.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from fractions import Fraction
@@ -22,6 +22,8 @@ Pair: TypeAlias = tuple[Any, Any]
 Distribution: TypeAlias = Mapping[Any, Fraction]
 Joint: TypeAlias = Mapping[Pair, Fraction]
 Relation: TypeAlias = Callable[[Any, Any], bool] | AbstractSet[Pair]
+
+_MOST_LISTED = 6
 
 
 class _Star(Enum):
@@ -101,6 +103,17 @@ def related_pairs(relation: Relation, mu1: Distribution, mu2: Distribution) -> f
     if isinstance(relation, AbstractSet):
         return frozenset(relation)
     return frozenset((a, b) for a in mu1 for b in mu2 if holds(a, b))
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Texts as a list in a sentence, the first few of them.
+
+    >>> listed("abc"), listed(map(str, range(10)))
+    ('a, b, c', '0, 1, 2, 3, 4, 5 and 4 more')
+    """
+    told = list(texts)
+    more = f" and {len(told) - _MOST_LISTED} more" if len(told) > _MOST_LISTED else ""
+    return ", ".join(told[:_MOST_LISTED]) + more
 
 
 def _check_pair(pair: object, what: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from viameter.arith import ZERO, Number, show
 from viameter.logic.couplings.flow import greatest_flow
-from viameter.logic.couplings.reading import STAR, Joint, Pair, Relation, read_distribution, related_pairs
+from viameter.logic.couplings.reading import STAR, Joint, Pair, Relation, listed, read_distribution, related_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Solution:
 
     def shown(self) -> str:
         """The event as text."""
-        return "{" + ", ".join(sorted(map(repr, self.event))) + "}"
+        return "{" + listed(sorted(map(repr, self.event))) + "}"
 
 
 class Transport:
@@ -71,7 +71,7 @@ class Transport:
             for value, p in mu.items()
             if p and value not in partnered
         ]
-        return ", ".join(texts)
+        return listed(texts)
 
     def at(self, factor: Fraction) -> Solution:
         """A greatest flow at this factor, in integers: all amounts have a common denominator."""

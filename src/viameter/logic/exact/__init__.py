@@ -1,0 +1,36 @@
+"""Exact semantics: what a program means on concrete inputs, as a distribution with rational probabilities.
+
+- `powers`: budgets that make them rational, and enclosures where they are not.
+- `laws`: noise as tables of integer weights; `ranges`: what is cut off of them.
+- `evaluating`: one evaluation, one execution.
+- `liveness`, `compiling`, `enumerating`: all executions; `outcomes`: what was found.
+"""
+
+from viameter.logic.exact.enumerating import Effort, distribution, masses_of
+from viameter.logic.exact.evaluating import Output, Value, evaluate, read_inputs, run
+from viameter.logic.exact.laws import Table, law_of
+from viameter.logic.exact.outcomes import Enumerated, Masses
+from viameter.logic.exact.powers import Bounds, Budget, Exponent, Real, power_of_e
+from viameter.logic.exact.ranges import Range, Undecided
+
+__all__ = [
+    "Bounds",
+    "Budget",
+    "Effort",
+    "Enumerated",
+    "Exponent",
+    "Masses",
+    "Output",
+    "Range",
+    "Real",
+    "Table",
+    "Undecided",
+    "Value",
+    "distribution",
+    "evaluate",
+    "law_of",
+    "masses_of",
+    "power_of_e",
+    "read_inputs",
+    "run",
+]

@@ -1,0 +1,105 @@
+"""Where a program's text comes from: a function's file or a text, with the lines that errors and proofs point at."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from viameter.errors import ParameterError, plain
+from viameter.logic.front.constants import MISSING, constant
+from viameter.logic.front.errors import ProgramError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function's syntax tree; line n of the tree is line n + `above` of `file`, and `lines` starts at line 1 of it.
+
+    `names` is what the names around the function stand for.
+    """
+
+    file: str
+    above: int
+    lines: tuple[str, ...]
+    tree: ast.FunctionDef
+    names: Mapping[str, Any]
+
+    def line(self, node: ast.AST) -> int:
+        """The line of the file that a part of the tree starts in."""
+        return int(getattr(node, "lineno", self.tree.lineno)) + self.above
+
+    def error(self, node: ast.AST, what: str, hint: str = "") -> ProgramError:
+        """An error at a part of the tree."""
+        place = int(getattr(node, "lineno", self.tree.lineno))
+        text = self.lines[place - 1] if 0 < place <= len(self.lines) else ""
+        return ProgramError(what, file=self.file, line=place + self.above, text=text, hint=hint)
+
+
+def source_of(function: Callable[..., Any]) -> Source:
+    """The source of a function that is written in a file (or in a cell of a notebook)."""
+    if not inspect.isfunction(function):
+        raise ParameterError(f"{plain(function)} is no function: put @vm.program above a def")
+    file = function.__code__.co_filename
+    try:
+        lines, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise ProgramError(
+            f"the source of {function.__name__} is not available",
+            file=file, line=function.__code__.co_firstlineno,
+            hint="a program must stand in a file, or be given as text: vm.program_from_source(text, ...)",
+        ) from None  # fmt: skip
+    # An indented function is put below an `if`, which keeps its lines, those within strings too.
+    above = [] if not lines[0][:1].isspace() else ["if True:\n"]
+    try:
+        module = ast.parse("".join([*above, *lines]))
+    except SyntaxError:  # a lambda in the middle of an expression
+        module = ast.Module(body=[], type_ignores=[])
+    body = module.body[0].body if above and module.body and isinstance(module.body[0], ast.If) else module.body
+    names = {**function.__globals__, **_closure(function)}
+    known = tuple([*above, *lines])
+    return Source(file, start - 1 - len(above), known, _only(body, file, start, known, None), names)
+
+
+def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, Any] | None = None) -> Source:
+    """The source of the function `name` of a text, or of the only one; numbers of the text's module are known."""
+    lines = tuple(text.splitlines(keepends=True))
+    try:
+        module = ast.parse(text)
+    except SyntaxError as problem:
+        line = problem.lineno or 1
+        shown = lines[line - 1] if line <= len(lines) else ""
+        raise ProgramError(
+            f"this is not Python: {problem.msg}", file="<text>", line=line, text=shown, hint="give the text of one def"
+        ) from None
+    known: dict[str, Any] = dict(names or {})
+    for statement in module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                found = constant(value, lambda other: known.get(other, MISSING))
+                if found is not None:
+                    known[target] = found
+    return Source("<text>", 0, lines, _only(module.body, "<text>", 1, lines, name), known)
+
+
+def _only(body: list[ast.stmt], file: str, start: int, lines: tuple[str, ...], name: str | None) -> ast.FunctionDef:
+    found = [part for part in body if isinstance(part, ast.FunctionDef) and name in (None, part.name)]
+    if len(found) == 1:
+        return found[0]
+    wanted = "one def" if name is None else f"a def of {name}"
+    given = ", ".join(part.name for part in body if isinstance(part, ast.FunctionDef)) or "none"
+    raise ProgramError(
+        f"expected {wanted}, and found {given}", file=file, line=start, text=lines[0] if lines else "",
+        hint="a program is a def (no lambda, no async def); of several, say which by name",
+    )  # fmt: skip
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+    return found

@@ -1,0 +1,223 @@
+"""Candidates for invariants: what held at the head of a loop in every trial.
+
+The forms: two runs' values are equal, or differ by at most so much; values are ordered; the cost is at most so much.
+Each may hold only in a *phase*: before or after the index where inputs differ (or the output that is asked about),
+once a flag is set, while two values differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from viameter.logic.kernel.context import RESULT, Context, charge_of, cost, same
+from viameter.logic.lang.core import ANY, Gaussian, If, Sample, While, assigned, statements_of
+from viameter.logic.lang.terms import (
+    ONE,
+    TRUE,
+    ZERO,
+    App,
+    Num,
+    Term,
+    Var,
+    add,
+    and_,
+    eq,
+    implies,
+    le,
+    length,
+    lt,
+    mul,
+    ne,
+    not_,
+    sort_of,
+    sub,
+    subterms,
+    variables,
+)
+from viameter.logic.search.columns import evaluate
+from viameter.logic.search.compiled import Environment
+from viameter.logic.search.templates import _counters
+
+FARTHEST = 4
+"""Differences beyond this many of the largest number in the adjacency are taken for unbounded."""
+
+
+class Atoms:
+    """Candidates at the head of one loop, from the memories that trials had there."""
+
+    def __init__(self, context: Context, loop: While, memories: list[Environment], *, widest: int) -> None:
+        self.context, self.loop, self.widest = context, loop, widest
+        self.rows = len(memories)
+        program = context.program
+        self.local = sorted((v for v in assigned(program.body) if v.sort != "list"), key=lambda v: v.name)
+        names = [n for n, v in memories[0].items() if not isinstance(v, tuple) and n != ANY.name] if memories else []
+        self.columns = {name: np.array([m[name] for m in memories]) for name in names}
+        self.public: list[Term] = [
+            Var(e.name, "int") for e in program.inputs if e.sort == "int" and e.name in context.public
+        ]
+        self.public += [length(e.var) for e in program.inputs if e.sort == "list"]
+        self.marks: list[Term] = [Var(c) for c in context.neighbors.constants]
+        if RESULT.name in self.columns:
+            self.marks.append(RESULT)
+
+    def candidates(self, *, pointwise: bool) -> list[Term]:
+        """All of them, without those that a simpler one implies."""
+        if not self.rows:
+            return []
+        found: dict[Term, None] = {}
+        everywhere = np.ones(self.rows, dtype=bool)
+        broad = dict(self._differences(everywhere))
+        for atom in (*self._flags(), *broad, *self._orders(everywhere, wide=True), *self._costs(everywhere)):
+            found[atom] = None
+        for phase, where in self._phases(pointwise=pointwise):
+            narrow = [a for a in dict(self._differences(where)) if a not in broad]
+            narrow += [a for a in self._orders(where, wide=False) if a not in found]
+            for atom in (*narrow, *(a for a in self._costs(where) if a not in found)):
+                found[implies(phase, atom)] = None
+        return [atom for atom in found if atom != TRUE]
+
+    def _value(self, term: Term) -> Any:
+        return evaluate(term, self.columns, self.rows)
+
+    def _flags(self) -> Iterator[Term]:
+        for var in assigned(self.context.program.body):
+            if var.sort == "list" and self.columns[same(var).name].all():
+                yield same(var)
+
+    def _differences(self, where: Any) -> Iterator[tuple[Term, None]]:
+        for var in self.local:
+            one, other = Var(var.name, var.sort, 1), Var(var.name, var.sort, 2)
+            first, second = self.columns[str(one)][where], self.columns[str(other)][where]
+            if (first == second).all():
+                yield eq(one, other), None
+                continue
+            if var.sort == "bool":
+                if (first <= second).all():
+                    yield implies(one, other), None
+                if (second <= first).all():
+                    yield implies(other, one), None
+                continue
+            apart = first.astype(np.int64) - second.astype(np.int64)
+            low, high = int(apart.min()), int(apart.max())
+            limit = FARTHEST * self.widest
+            if low == high:
+                yield eq(one, add(other, Num(low))), None
+            if abs(high) <= limit:
+                yield le(sub(one, other), Num(high)), None
+            if abs(low) <= limit:
+                yield le(Num(low), sub(one, other)), None
+
+    def _orders(self, where: Any, *, wide: bool) -> Iterator[Term]:
+        counters = [Var(v.name, v.sort, 1) for v in self._indices()]
+        others: list[Term] = [ZERO, *counters, *self.public, *self.marks] if wide else [*counters, *self.marks]
+        for one in counters:
+            first = self._value(one)[where]
+            for other in others:
+                if other == one:
+                    continue
+                second = self._value(other)[where]
+                if (first < second).all():
+                    yield lt(one, other)
+                elif (first <= second).all():
+                    yield le(one, other)
+                if (first > second).all():
+                    yield lt(other, one)
+                elif (first >= second).all():
+                    yield le(other, one)
+
+    def _indices(self) -> list[Var]:
+        """Integers that count or are compared with counters, so that their order may matter."""
+        found = dict.fromkeys(_counters(self.context))
+        output = self.context.program.output
+        if output.sort == "int" and output in self.local:
+            found[output] = None
+        return list(found)
+
+    def _phases(self, *, pointwise: bool) -> list[tuple[Term, Any]]:
+        single: list[Term] = []
+        for var in self._indices():
+            one = Var(var.name, "int", 1)
+            for mark in self.marks:
+                if mark == RESULT and not pointwise:
+                    continue
+                single += [le(one, mark), lt(mark, one), eq(one, mark), ne(one, mark)]
+        for var in self.local:
+            one, other = Var(var.name, var.sort, 1), Var(var.name, var.sort, 2)
+            if var.sort == "bool":
+                single += [one, not_(one)]
+            single += [ne(one, other), eq(one, other)]
+        single += [self.context.run(test, 1) for test in self._tests()]
+        kept: dict[bytes, tuple[Term, Any]] = {}
+        for phase in single:
+            self._keep(phase, kept)
+        pairs = list(kept.values())
+        for (one_phase, _), (other_phase, _) in combinations(pairs[:14], 2):
+            self._keep(and_(one_phase, other_phase), kept)
+        return list(kept.values())
+
+    def _keep(self, phase: Term, kept: dict[bytes, tuple[Term, Any]]) -> None:
+        where = np.asarray(self._value(phase), dtype=bool)
+        if where.any() and not where.all():
+            kept.setdefault(where.tobytes(), (phase, where))
+
+    def _tests(self) -> list[Term]:
+        found: dict[Term, None] = {}
+        drawn = {s.target for s in statements_of(self.context.program.body) if isinstance(s, Sample)}
+        for statement in statements_of(self.context.program.body):
+            if isinstance(statement, If | While):
+                for part in subterms(statement.test):
+                    simple = isinstance(part, App) and part.op in ("<=", "<", "==") and not variables(part) & drawn
+                    odd = any(isinstance(p, App) and p.op in ("read", "//", "%") for p in subterms(part))
+                    if simple and not odd and sort_of(part) == "bool":
+                        found[part] = None
+        return list(found)
+
+    def _costs(self, where: Any) -> Iterator[Term]:
+        for base in self.context.units:
+            ghost = cost(base)
+            spent = self.columns[ghost.name][where]
+            if not spent.any():
+                yield le(ghost, ZERO)
+                continue
+            yield from self._bounded(ghost, spent, where, self._rates(base))
+
+    def _rates(self, base: str) -> list[Term]:
+        found: dict[Term, None] = {}
+        for statement in statements_of(self.context.program.body):
+            if isinstance(statement, Sample):
+                for charge in charge_of(statement.law, self.context.program):
+                    if charge.base == base:
+                        rate = self.context.units[base].rate(charge)
+                        steps = {1, 2, self.widest, 2 * self.widest}
+                        if isinstance(statement.law, Gaussian):
+                            steps = {step * step for step in steps}
+                        found.update(dict.fromkeys(mul(Num(s), rate) for s in steps if s))
+        return list(found)
+
+    def _bounded(self, ghost: Var, spent: Any, where: Any, rates: list[Term]) -> Iterator[Term]:
+        fixed: list[Term] = [ZERO, *rates, *(add(a, b) for a, b in combinations(rates, 2)), *(mul(Num(2), r) for r in rates)]
+        best: list[tuple[int, Term]] = []
+        for most in fixed:
+            limit = self._value(most)[where]
+            if (spent <= limit).all():
+                best.append((int(limit.sum()), most))
+        best.sort(key=lambda entry: entry[0])
+        for _, most in best[:3]:
+            yield le(ghost, most)
+        growing: list[tuple[int, Term]] = []
+        for var in _counters(self.context):
+            one = Var(var.name, var.sort, 1)
+            for rate in rates:
+                for fix in fixed:
+                    for start in (ZERO, ONE):
+                        most = add(fix, mul(rate, sub(one, start)))
+                        limit = self._value(most)[where]
+                        if (spent <= limit).all():
+                            growing.append((int(limit.sum()), most))
+        growing.sort(key=lambda entry: entry[0])
+        for _, most in growing[:4]:
+            yield le(ghost, most)

@@ -1,0 +1,88 @@
+"""Choose shifts: combinations of candidates, simplest first, that no trial refutes.
+
+A trial that fails depends only on the candidates of the draws that were made before it failed; these together are
+never tried again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product as combinations
+
+from viameter.logic.kernel.before import Choice
+from viameter.logic.lang.core import Choose
+from viameter.logic.lang.terms import sub
+from viameter.logic.search.compiled import Environment, compiled
+from viameter.logic.search.product import Pair, Product
+from viameter.logic.search.templates import Candidate
+
+HEAVIEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One choice for each sampling statement, by line."""
+
+    choices: Mapping[int, Choice]
+    weight: int
+
+
+def shift_function(choice: Choice, law: object) -> Callable[[Environment], object]:
+    """What the product asks of a choice: the shift, or how far scores may change."""
+    if isinstance(law, Choose):
+        return compiled(sub(choice.bounds[1], choice.bounds[0]))
+    return compiled(choice.shift)
+
+
+def surviving(
+    product: Product,
+    sites: Mapping[int, tuple[object, list[Candidate]]],
+    trials: list[Pair],
+    accept: Callable[[Environment], bool],
+    *,
+    until: float,
+) -> Iterator[Combination]:
+    """Combinations that all trials accept, simplest first, until the time is up."""
+    lines = list(sites)
+    functions = {line: [shift_function(c.choice, law) for c in found] for line, (law, found) in sites.items()}
+    refuted: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    order = list(trials)
+    for weight in range(HEAVIEST):
+        for picked in _of_weight([found for _, found in sites.values()], weight):
+            if time.monotonic() > until:
+                return
+            if any(tuple(picked[i] for i in where) in bad for where, bad in refuted.items()):
+                continue
+            shifts = {line: functions[line][index] for line, index in zip(lines, picked, strict=True)}
+            for at, trial in enumerate(order):
+                good, used = product.attempt(trial, shifts, accept)
+                if not good:
+                    where = tuple(i for i, line in enumerate(lines) if line in used)
+                    if not where:
+                        return  # it fails whatever is chosen
+                    refuted.setdefault(where, set()).add(tuple(picked[i] for i in where))
+                    if at:
+                        # What refuted one combination often refutes the next.
+                        order.insert(at // 2, order.pop(at))
+                    break
+            else:
+                choices = {
+                    line: found[index].choice
+                    for (line, (_, found)), index in zip(sites.items(), picked, strict=True)
+                }
+                yield Combination(choices, weight)
+
+
+def _of_weight(found: list[list[Candidate]], weight: int) -> Iterator[tuple[int, ...]]:
+    """The indices of all combinations of this total weight."""
+    by_weight: list[dict[int, list[int]]] = []
+    for entries in found:
+        buckets: dict[int, list[int]] = {}
+        for index, entry in enumerate(entries):
+            buckets.setdefault(entry.weight, []).append(index)
+        by_weight.append(buckets)
+    for split in combinations(*(sorted(buckets) for buckets in by_weight)):
+        if sum(split) == weight:
+            yield from combinations(*(buckets[w] for buckets, w in zip(by_weight, split, strict=True)))

@@ -1,0 +1,99 @@
+"""Adjacent inputs for trials: small, random, and checked against the relation's own formulas."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from viameter.logic.kernel.context import RESULT, Context
+from viameter.logic.lang.core import ANY, Input
+from viameter.logic.lang.terms import Num, Term, subterms
+from viameter.logic.search.compiled import Environment, compiled
+from viameter.logic.search.product import Pair
+
+TRIES = 60
+
+
+class Pairs:
+    """Random pairs of adjacent inputs of one context."""
+
+    def __init__(self, context: Context, seed: int = 7) -> None:
+        self.context = context
+        self.random = random.Random(seed)  # trials only: nothing that is released depends on it
+        self.facts = [compiled(fact) for fact in context.facts()]
+        self.elements: dict[str, list[Any]] = {}
+        for name, fact in context.elements():
+            self.elements.setdefault(name, []).append(compiled(fact))
+        terms: list[Term] = [*context.facts(), *(fact for _, fact in context.elements())]
+        numbers = {abs(p.value) for term in terms for p in subterms(term) if isinstance(p, Num)}
+        self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})
+        self.widest = max(self.steps)
+        self.private = context.neighbors.private
+
+    def some(self, count: int, *, longest: int = 4) -> list[Pair]:
+        """Up to `count` pairs; fewer if the relation is hard to meet by chance."""
+        found = []
+        for _ in range(count * 4):
+            pair = self._one(longest)
+            if pair is not None:
+                found.append(pair)
+            if len(found) == count:
+                break
+        return found
+
+    def _one(self, longest: int) -> Pair | None:
+        rng, program = self.random, self.context.program
+        environment: Environment = {}
+        size = rng.randint(0, longest)
+        lists = [entry for entry in program.inputs if entry.sort == "list"]
+        for constant in self.context.neighbors.constants:
+            environment[constant] = rng.randint(0, max(size - 1, 0))
+        environment[RESULT.name] = rng.randint(-1, size)
+        for entry in program.inputs:
+            if entry.sort != "list":
+                self._scalar(entry, environment)
+        for entry in lists:
+            environment[f"len({entry.name})"] = size
+            for side in (1, 2) if entry.name in self.private else (0,):
+                environment[f"{entry.name}<{side}>" if side else entry.name] = ()
+        for index in range(size):
+            if not self._elements(lists, index, environment):
+                return None
+        if not all(fact(environment) for fact in self.facts):
+            return None
+        wide = rng.choice((2, 3, 3, 6)) * (self.widest if rng.random() < 0.3 else 1)
+        draws = tuple(rng.randint(-wide, wide) for _ in range(8 + 4 * size))
+        return Pair(environment, draws)
+
+    def _scalar(self, entry: Input, environment: Environment) -> None:
+        rng = self.random
+        if entry.sort == "bool":
+            value: Any = rng.random() < 0.5
+            other = value if rng.random() < 0.3 else not value
+        else:
+            value = rng.randint(-1, 4)
+            other = value + rng.choice((-1, 1)) * rng.choice(self.steps)
+        if entry.name in self.private:
+            environment[f"{entry.name}<1>"], environment[f"{entry.name}<2>"] = value, other
+        else:
+            environment[entry.name] = value
+
+    def _elements(self, lists: list[Input], index: int, environment: Environment) -> bool:
+        rng = self.random
+        environment[ANY.name] = index
+        before = {name: value for name, value in environment.items() if isinstance(value, tuple)}
+        for _ in range(TRIES):
+            for entry in lists:
+                value = rng.randint(-2, 5) if rng.random() < 0.7 else rng.randint(0, 1)
+                if entry.name in self.private:
+                    step = rng.choice((-1, 1)) * rng.choice(self.steps)
+                    other = value if rng.random() < 0.2 else value + step
+                    if rng.random() < 0.2:
+                        other = value + rng.randint(-self.widest, self.widest)
+                    environment[f"{entry.name}<1>"] = (*before[f"{entry.name}<1>"], value)
+                    environment[f"{entry.name}<2>"] = (*before[f"{entry.name}<2>"], other)
+                else:
+                    environment[entry.name] = (*before[entry.name], value)
+            if all(fact(environment) for entry in lists for fact in self.elements.get(entry.name, ())):
+                return True
+        return False

@@ -1,0 +1,202 @@
+"""The search for a proof of one direction: sink draws, choose shifts, find invariants, ask the kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from viameter.errors import ParameterError
+from viameter.logic.kernel.before import Choice
+from viameter.logic.kernel.context import Context, units_for
+from viameter.logic.kernel.derive import bounds_of, check_admissible, derive
+from viameter.logic.kernel.judgment import Judgment, Unproved
+from viameter.logic.kernel.proof import Proof
+from viameter.logic.lang.core import Choose, Gaussian, If, Sample, While, statements_of
+from viameter.logic.lang.scales import Amount
+from viameter.logic.lang.terms import App, Num, Term, ZERO, add, ite, length, sub, subterms
+from viameter.logic.neighbors import Neighbors
+from viameter.logic.search.atoms import Atoms
+from viameter.logic.search.choosing import Combination, shift_function, surviving
+from viameter.logic.search.forward import Forward
+from viameter.logic.search.houdini import eliminate
+from viameter.logic.search.pairs import Pairs
+from viameter.logic.search.product import Failed, Product, accepts
+from viameter.logic.search.templates import Candidate, candidates
+from viameter.logic.solving.oracle import Oracle
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A proof, with the judgment that the kernel made of it."""
+
+    context: Context
+    claim: Amount
+    proof: Proof
+    judgment: Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class NotProved:
+    """What was missing in the attempt that came farthest."""
+
+    what: str
+    line: int
+    model: Mapping[str, int | bool] | None = None
+
+
+@dataclass(slots=True)
+class Search:
+    """One context and claim, with what is given by hand."""
+
+    context: Context
+    claim: Amount
+    until: float
+    progress: Progress
+    shifts: Mapping[int, Term] = field(default_factory=dict)
+    invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
+    attempts: int = 6
+
+    def run(self) -> Proved | NotProved:
+        """Proofs of equality first, then pointwise ones."""
+        farthest = NotProved("no shifts were found under which two adjacent runs stay together", 0)
+        modes = [False, True] if self.context.program.output.sort == "int" else [False]
+        for pointwise in modes:
+            try:
+                check_admissible(self.context, Proof(pointwise=pointwise))
+            except ParameterError:
+                continue
+            for number, combination in enumerate(self._combinations(pointwise)):
+                found = self._attempt(combination, pointwise)
+                if isinstance(found, Proved):
+                    return found
+                farthest = found
+                if number + 1 >= self.attempts or time.monotonic() > self.until:
+                    break
+        if time.monotonic() > self.until:
+            return replace(farthest, what=f"the time is up; last: {farthest.what}")
+        return farthest
+
+    def _combinations(self, pointwise: bool) -> Iterator[Combination]:
+        context = self.context
+        self.progress(f"shifts{' for one output' if pointwise else ''}")
+        pairs = Pairs(context)
+        trials = pairs.some(160)
+        sites: dict[int, tuple[object, list[Candidate]]] = {}
+        for statement in statements_of(context.program.body):
+            if isinstance(statement, Sample):
+                sites[statement.at] = (statement.law, self._candidates(statement, pairs, pointwise=pointwise))
+        accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
+        yield from surviving(Product(context), sites, trials, accept, until=self.until)
+
+    def _candidates(self, statement: Sample, pairs: Pairs, *, pointwise: bool) -> list[Candidate]:
+        if statement.at in self.shifts:
+            return [Candidate(Choice(self.shifts[statement.at]), 0)]
+        if isinstance(statement.law, Choose):
+            return [
+                Candidate(Choice(ZERO, (Num(low), Num(high))), 0)
+                for low, high in _score_bounds(statement.law.scores.name, pairs)
+            ]
+        return candidates(self.context, statement, pointwise=pointwise, steps=pairs.steps)
+
+    def _attempt(self, combination: Combination, pointwise: bool) -> Proved | NotProved:
+        context = self.context
+        self.progress("invariants for the shifts " + ", ".join(str(c.shift) for c in combination.choices.values()))
+        product, pairs = Product(context), Pairs(context, seed=11)
+        laws = {s.at: s.law for s in statements_of(context.program.body) if isinstance(s, Sample)}
+        functions = {at: shift_function(choice, laws[at]) for at, choice in combination.choices.items()}
+        heads: dict[int, list[dict[str, object]]] = {}
+        apart: set[int] = set()
+        farthest: dict[int, int] = {}
+        for pair in pairs.some(250, longest=5):
+            try:
+                run = product.run(pair, functions, trace=True)
+            except Failed:
+                continue
+            apart |= run.apart
+            for line, memory in run.heads or ():
+                heads.setdefault(line, []).append(memory)
+            for at, moved in run.moved.items():
+                farthest[at] = max(farthest.get(at, 0), moved)
+        choices = {
+            at: replace(choice, bounds=(Num(farthest.get(at, 0)),)) if isinstance(laws[at], Gaussian) else choice
+            for at, choice in combination.choices.items()
+        }
+        loops = [s for s in statements_of(context.program.body) if isinstance(s, While)]
+        atoms: dict[int, list[Term]] = {}
+        for loop in loops:
+            found = Atoms(context, loop, heads.get(loop.at, []), widest=pairs.widest).candidates(pointwise=pointwise)
+            atoms[loop.at] = list(dict.fromkeys((*self.invariants.get(loop.at, ()), *found)))
+        proof = Proof(pointwise, choices, frozenset(apart), {}, {})
+        result = eliminate(context, Forward(context, self.claim, proof, atoms), until=self.until)
+        if result.missing is not None:
+            return NotProved(result.missing.what, result.missing.line)
+        proof = replace(proof, invariants=result.invariants)
+        return self._confirm(proof, loops)
+
+    def _confirm(self, proof: Proof, loops: list[While]) -> Proved | NotProved:
+        self.progress("the kernel")
+        options = [_variants(loop) for loop in loops]
+        for loop, found in zip(loops, options, strict=True):
+            if not found:
+                return NotProved("the loop is not known to end: nothing in its test counts down", loop.at)
+        last: NotProved | None = None
+        oracle = Oracle(self.context)
+        picked = {loop.at: 0 for loop in loops}
+        while True:
+            variants = {loop.at: found[picked[loop.at]] for loop, found in zip(loops, options, strict=True)}
+            full = replace(proof, variants=variants)
+            try:
+                return Proved(self.context, self.claim, full, derive(oracle, self.claim, full))
+            except Unproved as error:
+                last = NotProved(error.obligation.what, error.obligation.line, error.answer.model)
+                turned = next((x for x in loops if x.at == error.obligation.line), None)
+                if turned is None or "variant" not in error.obligation.what:
+                    return last
+                picked[turned.at] += 1
+                if picked[turned.at] >= len(options[loops.index(turned)]):
+                    return last
+
+
+def _score_bounds(name: str, pairs: Pairs) -> list[tuple[int, int]]:
+    seen = []
+    for pair in pairs.some(80):
+        first, second = pair.inputs.get(f"{name}<1>", ()), pair.inputs.get(f"{name}<2>", ())
+        seen += [b - a for a, b in zip(first, second, strict=True)]
+    return [(min(seen), max(seen))] if seen else [(0, 0)]
+
+
+def _variants(loop: While) -> list[Term]:
+    """What may count down: the distance in a comparison of the loop's test, or that while the test holds."""
+    plain: list[Term] = []
+    for part in subterms(loop.test):
+        match part:
+            case App("<", (left, right)):
+                plain.append(sub(right, left))
+            case App("<=", (left, right)):
+                plain.append(add(sub(right, left), Num(1)))
+            case App("not", (App("==", (left, right)),)):
+                plain += [sub(right, left), sub(left, right)]
+    return [*plain, *(ite(loop.test, term, ZERO) for term in plain)]
+
+
+def search(
+    context_program: Context, claim: Amount, *, seconds: float, progress: Progress = lambda text: None,
+    shifts: Mapping[int, Term] | None = None, invariants: Mapping[int, tuple[Term, ...]] | None = None,
+) -> Proved | NotProved:  # fmt: skip
+    """A proof of the claim, or what is missing."""
+    until = time.monotonic() + seconds
+    return Search(context_program, claim, until, progress, shifts or {}, invariants or {}).run()
+
+
+def context_for(program: object, neighbors: Neighbors, claim: Amount) -> Context:
+    """The context of a claim about a program."""
+    from viameter.logic.lang.core import Program
+
+    assert isinstance(program, Program)  # noqa: S101
+    return Context(program, neighbors, units_for(program, claim))
+
+
+__all__ = ["If", "NotProved", "Proved", "Search", "context_for", "length", "search"]
