@@ -155,7 +155,23 @@ def test_the_text_of_a_fault_names_the_place_and_both_numbers() -> None:
     (fault,) = check_coupling(FAIR, BIASED, LEFT | {("h", "h"): "1/3"}, RIGHT, relation=SAME, factor=2, delta=0)
     assert str(fault) == "the marginal of left at 'h' is 1/3, but mu1 has 1/2"
     (fault,) = check_coupling(FAIR, BIASED, LEFT, RIGHT, relation=SAME, epsilon="1/2", delta=0)
-    assert "is about 0.0878197, more than delta = 0" in fault.text
+    assert "is about 0.08781968" in fault.text
+
+
+def test_witnesses_may_be_much_too_large() -> None:
+    found = faults(left=LEFT | {("h", "h"): 10**400}, epsilon="0.7")
+    assert found == [("marginal", ("left", "h")), ("distance", {("h", "h")})]
+
+
+def test_the_relation_is_asked_about_the_values_of_the_distributions() -> None:
+    def truths(a: object, b: object) -> bool:
+        return isinstance(a, bool) and isinstance(b, bool)
+
+    left, right = {(True, True): 1}, {(1, 1): 1}
+    assert check_coupling({True: 1}, {True: 1}, left, right, relation=truths, factor=1, delta=0) == []
+    for mu1, mu2 in (({1: 1}, {True: 1}), ({True: 1}, {1: 1})):
+        found = check_coupling(mu1, mu2, left, right, relation=truths, factor=1, delta=0)
+        assert [fault.kind for fault in found] == ["support", "support"]
 
 
 def test_the_least_delta_passes_and_anything_less_does_not() -> None:

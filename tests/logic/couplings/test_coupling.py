@@ -69,6 +69,8 @@ def test_a_coupling_cannot_be_changed() -> None:
     assert coupling.left["h", "h"] == Fraction(1, 2)
     with pytest.raises(TypeError):
         coupling.left["h", "h"] = Fraction(1)  # type: ignore[index]
+    with pytest.raises(TypeError):
+        coupling.mu1["h"] = Fraction(1)  # type: ignore[index]
     with pytest.raises(FrozenInstanceError):
         coupling.delta = Fraction(0)  # type: ignore[misc]
 

@@ -154,6 +154,19 @@ def test_the_star_is_used_for_values_without_partner_alone() -> None:
     assert least_delta({0: 1}, {0: 1}, relation=eq, factor=1, star=True).left == {(0, 0): 1}
 
 
+def test_what_is_left_goes_where_most_is_sent_so_that_tables_stay_small() -> None:
+    mu1, mu2 = {0: 1}, {0: "1/8", 1: "1/4", 2: "5/8"}
+    coupling = least_delta(mu1, mu2, relation={(0, 0), (0, 1)}, factor=2, star=True)
+    # 1/4 and 1/2 are sent, and 1/4 is left.
+    assert coupling.left == {(0, 0): Fraction(1, 4), (0, 1): Fraction(3, 4)}
+    assert least_delta({0: "1/2", 1: "1/2"}, mu2, relation=le, factor="8/5").right.keys() == {
+        (0, 0),
+        (0, 1),
+        (1, 1),
+        (1, 2),
+    }
+
+
 def test_a_partner_of_probability_0_makes_a_coupling_exist_and_takes_nothing_off_delta() -> None:
     with pytest.raises(NoTheorem, match="1 has probability 1/2 in mu1 and no partner; star=True"):
         least_delta({0: "1/2", 1: "1/2"}, {0: 1}, relation=eq, factor=4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -54,6 +54,7 @@ class Context:
     once: frozenset[str]
     """The user's variables that are assigned once, at the top level of the function."""
     names: Names
+    evaluate: Callable[[Context, ast.expr], Value]
     output: str = ""
     kinds: dict[str, Kind] = field(default_factory=dict)
     fixed: dict[str, Kind] = field(default_factory=dict)
@@ -92,6 +93,10 @@ class Context:
     def constant(self, node: ast.expr) -> Fraction | bool | None:
         """The constant that an expression is, or None."""
         return constant(node, self.lookup)
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression; statements that come before it are added."""
+        return self.evaluate(self, node)
 
     # Calls.
 

@@ -45,6 +45,9 @@ from viameter.logic.search.templates import _counters
 FARTHEST = 4
 """Differences beyond this many of the largest number in the adjacency are taken for unbounded."""
 
+BOUNDS = 8
+"""How many bounds on a cost are tried in one phase, none of which is below another in all trials."""
+
 
 class Atoms:
     """Candidates at the head of one loop, from the memories that trials had there."""
@@ -113,7 +116,9 @@ class Atoms:
 
     def _orders(self, where: Any, *, wide: bool) -> Iterator[Term]:
         counters = [Var(v.name, v.sort, 1) for v in self._indices()]
-        others: list[Term] = [ZERO, *counters, *self.public, *self.marks] if wide else [*counters, *self.marks]
+        others: list[Term] = [*counters, *self.marks]
+        if wide:
+            others += [ZERO, *self.public, *self._numbers()]
         for one in counters:
             first = self._value(one)[where]
             for other in others:
@@ -128,6 +133,10 @@ class Atoms:
                     yield lt(other, one)
                 elif (first >= second).all():
                     yield le(other, one)
+
+    def _numbers(self) -> list[Term]:
+        found = {part for test in self._tests() for part in subterms(test) if isinstance(part, Num)}
+        return sorted(found - {ZERO}, key=lambda number: number.value)
 
     def _indices(self) -> list[Var]:
         """Integers that count or are compared with counters, so that their order may matter."""
@@ -150,7 +159,8 @@ class Atoms:
             if var.sort == "bool":
                 single += [one, not_(one)]
             single += [ne(one, other), eq(one, other)]
-        single += [self.context.run(test, 1) for test in self._tests()]
+        for test in self._tests():
+            single += [self.context.run(test, 1), not_(self.context.run(test, 1))]
         kept: dict[bytes, tuple[Term, Any]] = {}
         for phase in single:
             self._keep(phase, kept)
@@ -200,24 +210,18 @@ class Atoms:
 
     def _bounded(self, ghost: Var, spent: Any, where: Any, rates: list[Term]) -> Iterator[Term]:
         fixed: list[Term] = [ZERO, *rates, *(add(a, b) for a, b in combinations(rates, 2)), *(mul(Num(2), r) for r in rates)]
-        best: list[tuple[int, Term]] = []
-        for most in fixed:
-            limit = self._value(most)[where]
-            if (spent <= limit).all():
-                best.append((int(limit.sum()), most))
-        best.sort(key=lambda entry: entry[0])
-        for _, most in best[:3]:
-            yield le(ghost, most)
-        growing: list[tuple[int, Term]] = []
+        options = list(fixed)
         for var in _counters(self.context):
             one = Var(var.name, var.sort, 1)
-            for rate in rates:
-                for fix in fixed:
-                    for start in (ZERO, ONE):
-                        most = add(fix, mul(rate, sub(one, start)))
-                        limit = self._value(most)[where]
-                        if (spent <= limit).all():
-                            growing.append((int(limit.sum()), most))
-        growing.sort(key=lambda entry: entry[0])
-        for _, most in growing[:4]:
+            options += [add(fix, mul(rate, sub(one, begin))) for rate in rates for fix in fixed for begin in (ZERO, ONE)]
+        valid: dict[bytes, tuple[int, Term, Any]] = {}
+        for most in options:
+            limit = self._value(most)[where]
+            if (spent <= limit).all():
+                valid.setdefault(limit.tobytes(), (int(limit.sum()), most, limit))
+        least: list[tuple[Term, Any]] = []
+        for _, most, limit in sorted(valid.values(), key=lambda entry: entry[0]):
+            if not any((smaller <= limit).all() for _, smaller in least):
+                least.append((most, limit))
+        for most, _ in least[:BOUNDS]:
             yield le(ghost, most)

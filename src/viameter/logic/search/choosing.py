@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import product as combinations
 
 from viameter.logic.kernel.before import Choice
-from viameter.logic.lang.core import Choose
-from viameter.logic.lang.terms import sub
+from viameter.logic.lang.core import Choose, Sample
+from viameter.logic.lang.terms import Var, sub, variables
 from viameter.logic.search.compiled import Environment, compiled
-from viameter.logic.search.product import Pair, Product
+from viameter.logic.search.product import Pair, Product, Shift
 from viameter.logic.search.templates import Candidate
 
 HEAVIEST = 16
@@ -29,16 +29,17 @@ class Combination:
     weight: int
 
 
-def shift_function(choice: Choice, law: object) -> Callable[[Environment], object]:
-    """What the product asks of a choice: the shift, or how far scores may change."""
-    if isinstance(law, Choose):
-        return compiled(sub(choice.bounds[1], choice.bounds[0]))
-    return compiled(choice.shift)
+def shift_of(choice: Choice, sample: Sample) -> Shift:
+    """What the product asks of a choice: the shift (how far scores may change), and whether it sees the draw."""
+    if isinstance(sample.law, Choose):
+        return Shift(compiled(sub(choice.bounds[1], choice.bounds[0])), sees_draw=False)
+    drawn = Var(sample.target.name, sample.target.sort, 1)
+    return Shift(compiled(choice.shift), sees_draw=drawn in variables(choice.shift))
 
 
 def surviving(
     product: Product,
-    sites: Mapping[int, tuple[object, list[Candidate]]],
+    sites: Mapping[int, tuple[Sample, list[Candidate]]],
     trials: list[Pair],
     accept: Callable[[Environment], bool],
     *,
@@ -46,7 +47,7 @@ def surviving(
 ) -> Iterator[Combination]:
     """Combinations that all trials accept, simplest first, until the time is up."""
     lines = list(sites)
-    functions = {line: [shift_function(c.choice, law) for c in found] for line, (law, found) in sites.items()}
+    functions = {line: [shift_of(c.choice, sample) for c in found] for line, (sample, found) in sites.items()}
     refuted: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     order = list(trials)
     for weight in range(HEAVIEST):

@@ -30,16 +30,20 @@ class Pairs:
         self.widest = max(self.steps)
         self.private = context.neighbors.private
 
-    def some(self, count: int, *, longest: int = 4) -> list[Pair]:
-        """Up to `count` pairs; fewer if the relation is hard to meet by chance."""
+    def some(self, count: int, *, longest: int = 4, long: int = 40) -> list[Pair]:
+        """Up to `count` pairs; fewer if the relation is hard to meet by chance.
+
+        One in ten is long, and stands at the end: what costs a little in every iteration fits into a budget for
+        short lists.
+        """
         found = []
-        for _ in range(count * 4):
-            pair = self._one(longest)
+        for number in range(count * 4):
+            pair = self._one(long if number % 10 == 9 else longest)
             if pair is not None:
                 found.append(pair)
             if len(found) == count:
                 break
-        return found
+        return sorted(found, key=lambda pair: len(pair.draws))
 
     def _one(self, longest: int) -> Pair | None:
         rng, program = self.random, self.context.program
@@ -86,7 +90,8 @@ class Pairs:
             for entry in lists:
                 value = rng.randint(-2, 5) if rng.random() < 0.7 else rng.randint(0, 1)
                 if entry.name in self.private:
-                    step = rng.choice((-1, 1)) * rng.choice(self.steps)
+                    # The largest changes are the ones that break a proof.
+                    step = rng.choice((-1, 1)) * (self.widest if rng.random() < 0.6 else rng.choice(self.steps))
                     other = value if rng.random() < 0.2 else value + step
                     if rng.random() < 0.2:
                         other = value + rng.randint(-self.widest, self.widest)

@@ -28,12 +28,35 @@ from viameter.logic.lang.core import (
 from viameter.logic.lang.terms import Var
 from viameter.logic.search.compiled import Environment, compiled
 
-Shifts = Mapping[int, Callable[[Environment], Any]]
-STEPS = 400
-
-
 class Failed(Exception):
     """The two runs fell apart, or a draw had no partner."""
+
+
+STEPS = 400
+NEARBY = (-2, -1, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A shift as a function of the two memories and of the value just drawn."""
+
+    value: Callable[[Environment], Any]
+    sees_draw: bool
+
+    def at(self, environment: Environment, drawn: str) -> Any:
+        """The shift; fails where a draw nearby would be taken to the same value."""
+        shift = self.value(environment)
+        if self.sees_draw:
+            here = environment[drawn]
+            for step in NEARBY:
+                environment[drawn] = here + step
+                if step + self.value(environment) == shift:
+                    raise Failed
+            environment[drawn] = here
+        return shift
+
+
+Shifts = Mapping[int, Shift]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +178,7 @@ class Product:
             if isinstance(law, Laplace | Gaussian):
                 one, other = (center(environment) for center in centers)
                 environment[first] = one + raw
-                shift = shifts[at](environment)
+                shift = shifts[at].at(environment, first)
                 environment[second] = one + raw + shift
                 spent = abs(shift + one - other)
                 if isinstance(law, Gaussian):
@@ -163,24 +186,24 @@ class Product:
                     spent *= spent
             elif isinstance(law, Exponential):
                 environment[first] = abs(raw)
-                spent = shifts[at](environment)
+                spent = shifts[at].at(environment, first)
                 environment[second] = abs(raw) + spent
                 if environment[second] < 0:
                     raise Failed
             elif isinstance(law, Flip):
                 environment[first] = raw % 2 == 0
-                spent = 1 if shifts[at](environment) else 0
+                spent = 1 if shifts[at].at(environment, first) else 0
                 environment[second] = environment[first] != bool(spent)
             elif isinstance(law, Uniform):
                 low, high = (end(environment) for end in ends)
                 width = max(high - low + 1, 1)
                 environment[first] = low + raw % width
-                environment[second] = low + (raw + shifts[at](environment)) % width
+                environment[second] = low + (raw + shifts[at].at(environment, first)) % width
                 spent = 0
             elif isinstance(law, Choose):
                 count = len(environment[scores])
                 environment[first] = environment[second] = raw % count if count else 0
-                spent = shifts[at](environment)
+                spent = shifts[at].at(environment, first)
             else:
                 assert isinstance(law, Call)  # noqa: S101
                 environment[first] = environment[second] = raw

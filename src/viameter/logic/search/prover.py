@@ -17,7 +17,7 @@ from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import App, Num, Term, ZERO, add, ite, length, sub, subterms
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.search.atoms import Atoms
-from viameter.logic.search.choosing import Combination, shift_function, surviving
+from viameter.logic.search.choosing import Combination, shift_of, surviving
 from viameter.logic.search.forward import Forward
 from viameter.logic.search.houdini import eliminate
 from viameter.logic.search.pairs import Pairs
@@ -26,6 +26,8 @@ from viameter.logic.search.templates import Candidate, candidates
 from viameter.logic.solving.oracle import Oracle
 
 Progress = Callable[[str], None]
+TRIALS = 400
+KEPT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,11 @@ class Search:
         context = self.context
         self.progress(f"shifts{' for one output' if pointwise else ''}")
         pairs = Pairs(context)
-        trials = pairs.some(160)
-        sites: dict[int, tuple[object, list[Candidate]]] = {}
+        trials = pairs.some(TRIALS)
+        sites: dict[int, tuple[Sample, list[Candidate]]] = {}
         for statement in statements_of(context.program.body):
             if isinstance(statement, Sample):
-                sites[statement.at] = (statement.law, self._candidates(statement, pairs, pointwise=pointwise))
+                sites[statement.at] = (statement, self._candidates(statement, pairs, pointwise=pointwise))
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
         yield from surviving(Product(context), sites, trials, accept, until=self.until)
 
@@ -105,8 +107,8 @@ class Search:
         context = self.context
         self.progress("invariants for the shifts " + ", ".join(str(c.shift) for c in combination.choices.values()))
         product, pairs = Product(context), Pairs(context, seed=11)
-        laws = {s.at: s.law for s in statements_of(context.program.body) if isinstance(s, Sample)}
-        functions = {at: shift_function(choice, laws[at]) for at, choice in combination.choices.items()}
+        samples = {s.at: s for s in statements_of(context.program.body) if isinstance(s, Sample)}
+        functions = {at: shift_of(choice, samples[at]) for at, choice in combination.choices.items()}
         heads: dict[int, list[dict[str, object]]] = {}
         apart: set[int] = set()
         farthest: dict[int, int] = {}
@@ -116,12 +118,12 @@ class Search:
             except Failed:
                 continue
             apart |= run.apart
-            for line, memory in run.heads or ():
+            for line, memory in _thinned(run.heads or []):
                 heads.setdefault(line, []).append(memory)
             for at, moved in run.moved.items():
                 farthest[at] = max(farthest.get(at, 0), moved)
         choices = {
-            at: replace(choice, bounds=(Num(farthest.get(at, 0)),)) if isinstance(laws[at], Gaussian) else choice
+            at: replace(choice, bounds=(Num(farthest.get(at, 0)),)) if isinstance(samples[at].law, Gaussian) else choice
             for at, choice in combination.choices.items()
         }
         loops = [s for s in statements_of(context.program.body) if isinstance(s, While)]
@@ -158,6 +160,13 @@ class Search:
                 picked[turned.at] += 1
                 if picked[turned.at] >= len(options[loops.index(turned)]):
                     return last
+
+
+def _thinned(heads: list[tuple[int, dict[str, object]]]) -> list[tuple[int, dict[str, object]]]:
+    """The first and the last memories of a long run, and some between."""
+    if len(heads) <= KEPT:
+        return heads
+    return [*heads[: KEPT // 2], *heads[KEPT // 2 : -3 : max(1, len(heads) // KEPT)], *heads[-3:]]
 
 
 def _score_bounds(name: str, pairs: Pairs) -> list[tuple[int, int]]:
