@@ -39,6 +39,7 @@ from viameter.logic.lang.terms import (
     variables,
 )
 from viameter.logic.search.columns import evaluate
+from viameter.logic.search.live import heads_of
 from viameter.logic.search.compiled import Environment
 from viameter.logic.search.templates import _counters
 
@@ -56,7 +57,10 @@ class Atoms:
         self.context, self.loop, self.widest = context, loop, widest
         self.rows = len(memories)
         program = context.program
-        self.local = sorted((v for v in assigned(program.body) if v.sort != "list"), key=lambda v: v.name)
+        live = heads_of(program.body, frozenset({program.output.name}))[loop.at]
+        self.local = sorted(
+            (v for v in assigned(program.body) if v.sort != "list" and v.name in live), key=lambda v: v.name
+        )
         names = [n for n, v in memories[0].items() if not isinstance(v, tuple) and n != ANY.name] if memories else []
         self.columns = {name: np.array([m[name] for m in memories]) for name in names}
         self.public: list[Term] = [
@@ -140,7 +144,7 @@ class Atoms:
 
     def _indices(self) -> list[Var]:
         """Integers that count or are compared with counters, so that their order may matter."""
-        found = dict.fromkeys(_counters(self.context))
+        found = dict.fromkeys(v for v in _counters(self.context) if v in self.local)
         output = self.context.program.output
         if output.sort == "int" and output in self.local:
             found[output] = None
@@ -154,13 +158,15 @@ class Atoms:
                 if mark == RESULT and not pointwise:
                     continue
                 single += [le(one, mark), lt(mark, one), eq(one, mark), ne(one, mark)]
+        # Of phases that were the same in all trials the first is kept: what counts first, what happens to differ last.
         for var in self.local:
-            one, other = Var(var.name, var.sort, 1), Var(var.name, var.sort, 2)
             if var.sort == "bool":
-                single += [one, not_(one)]
-            single += [ne(one, other), eq(one, other)]
+                single += [Var(var.name, "bool", 1), not_(Var(var.name, "bool", 1))]
         for test in self._tests():
             single += [self.context.run(test, 1), not_(self.context.run(test, 1))]
+        for var in self.local:
+            one, other = Var(var.name, var.sort, 1), Var(var.name, var.sort, 2)
+            single += [ne(one, other), eq(one, other)]
         kept: dict[bytes, tuple[Term, Any]] = {}
         for phase in single:
             self._keep(phase, kept)
@@ -211,7 +217,7 @@ class Atoms:
     def _bounded(self, ghost: Var, spent: Any, where: Any, rates: list[Term]) -> Iterator[Term]:
         fixed: list[Term] = [ZERO, *rates, *(add(a, b) for a, b in combinations(rates, 2)), *(mul(Num(2), r) for r in rates)]
         options = list(fixed)
-        for var in _counters(self.context):
+        for var in (v for v in _counters(self.context) if v in self.local):
             one = Var(var.name, var.sort, 1)
             options += [add(fix, mul(rate, sub(one, begin))) for rate in rates for fix in fixed for begin in (ZERO, ONE)]
         valid: dict[bytes, tuple[int, Term, Any]] = {}
