@@ -108,6 +108,8 @@ def add(left: Term, right: Term) -> Term:
             return left
         case Num(0), _:
             return right
+        case _, Num(b) if b < 0:
+            return App("-", (left, Num(-b)))
     return App("+", (left, right))
 
 
@@ -118,6 +120,8 @@ def sub(left: Term, right: Term) -> Term:
             return Num(a - b)
         case _, Num(0):
             return left
+        case _, Num(b) if b < 0:
+            return App("+", (left, Num(-b)))
     return ZERO if left == right else App("-", (left, right))
 
 
@@ -132,6 +136,8 @@ def mul(left: Term, right: Term) -> Term:
             return right
         case _, Num(1):
             return left
+        case Num(a), App("*", (Num(b), rest)):
+            return mul(Num(a * b), rest)
     return App("*", (left, right))
 
 

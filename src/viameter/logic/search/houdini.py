@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.logic.kernel.context import Context
-from viameter.logic.lang.terms import Term, subterms, Var, App
+from viameter.logic.lang.terms import TRUE, Term
 from viameter.logic.search.forward import Forward, Goal, Owner, Segment
 from viameter.logic.solving.z3bridge import Translator, instances, load
 
@@ -100,7 +100,7 @@ def eliminate(context: Context, forward: Forward, *, until: float, milliseconds:
                 alive -= {g.owner for g in failed if g.owner is not None}
                 changed = True
     if time.monotonic() >= until:
-        return Found({}, Goal(next(iter(context.facts()), _TRUE), None, "the time for invariants is up", 0))
+        return Found({}, Goal(TRUE, None, "the time for invariants is up", 0))
     needed: set[Owner] = set()
     for segment in segments:
         for entry, term in segment.goals:
@@ -119,14 +119,23 @@ def eliminate(context: Context, forward: Forward, *, until: float, milliseconds:
                         if used not in needed:
                             needed.add(used)
                             todo.append(used)
+    _drop_spare(segments, needed)
     kept = {line: tuple(atom for n, atom in enumerate(found) if (line, n) in needed) for line, found in atoms.items()}
     return Found(kept, None)
+
+
+def _drop_spare(segments: list[_Segment], needed: set[Owner]) -> None:
+    """Take away, one after another, what the rest does not need: a short invariant is one that people read."""
+    for owner in sorted(needed, reverse=True):
+        rest = needed - {owner}
+        for segment in segments:
+            goals = [(g, t) for g, t in segment.goals if g.owner is None or g.owner in rest]
+            if segment.broken(rest, goals)[1] != "holds":
+                break
+        else:
+            needed.discard(owner)
 
 
 def _undecided(segment: _Segment, alive: set[Owner], goals: list[tuple[Goal, Any]]) -> list[Goal]:
     return [entry for entry, term in goals if segment.broken(alive, [(entry, term)])[1] != "holds"]
 
-
-from viameter.logic.lang.terms import TRUE as _TRUE  # noqa: E402
-
-__all__ = ["App", "Found", "Var", "eliminate", "subterms"]

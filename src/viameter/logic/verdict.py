@@ -1,0 +1,96 @@
+"""Verdicts: what was established about a program, with the proof, the witness, or what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from viameter.logic.lang.scales import Amount
+
+if TYPE_CHECKING:
+    from viameter.logic.certificate import ProgramCertificate
+    from viameter.logic.refute import Evidence, Witness
+    from viameter.logic.search.prover import NotProved, Proved
+
+
+class Status(IntEnum):
+    """What was established, from worst to best."""
+
+    REFUTED = 0
+    """An exact witness: two adjacent inputs and an event whose probabilities are too far apart."""
+    UNKNOWN = 1
+    """Neither a proof nor a witness was found; nothing follows from that."""
+    PROVED = 2
+    """The kernel derived the claim for all adjacent inputs of any size."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The outcome of verifying one program against one claim; it has no truth value: look at its `status`."""
+
+    status: Status
+    program: str
+    bound: Amount | None
+    """The claim; if none was given, the least bound that was proved."""
+    adjacency: str
+    measure: str = "pure"
+    rho: Fraction | None = None
+    delta: Fraction | None = None
+    proofs: tuple[Proved, ...] = ()
+    certificate: ProgramCertificate | None = field(default=None, repr=False)
+    witness: Witness | None = None
+    evidence: Evidence | None = None
+    missing: NotProved | None = None
+    tight: str = ""
+    """Whether a witness shows that the bound cannot be lower, in a sentence."""
+    seconds: float = field(default=0.0, compare=False)
+    source: tuple[str, dict[int, int]] = field(default=("", {}), repr=False, compare=False)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")
+
+    def explain(self) -> str:
+        """The proof as a tree of rules, the witness, or the obligation that is missing, as text."""
+        from viameter.logic.present.text import explained
+
+        return explained(self)
+
+    def to_html(self) -> str:
+        """The same as HTML."""
+        from viameter.logic.present.html import as_html
+
+        return as_html(self)
+
+    def to_latex(self) -> str:
+        """The proof tree as LaTeX."""
+        from viameter.logic.present.latex import as_latex
+
+        return as_latex(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_json(self) -> dict[str, Any]:
+        """What `viameter verify --json` prints of it."""
+        found: dict[str, Any] = {
+            "program": self.program,
+            "status": str(self.status),
+            "bound": None if self.bound is None else str(self.bound),
+            "measure": self.measure,
+            "adjacency": self.adjacency,
+            "seconds": round(self.seconds, 3),
+        }
+        if self.delta is not None:
+            found["delta"] = str(self.delta)
+        if self.tight:
+            found["tight"] = self.tight
+        if self.witness is not None:
+            found["witness"] = self.witness.to_json()
+        if self.missing is not None:
+            found["missing"] = {"what": self.missing.what, "line": self.source[1].get(self.missing.line)}
+        return found
