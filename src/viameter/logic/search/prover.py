@@ -12,9 +12,9 @@ from viameter.logic.kernel.context import Context, units_for
 from viameter.logic.kernel.derive import bounds_of, check_admissible, derive
 from viameter.logic.kernel.judgment import Judgment, Unproved
 from viameter.logic.kernel.proof import Proof
-from viameter.logic.lang.core import Choose, Gaussian, If, Sample, While, statements_of
+from viameter.logic.lang.core import Choose, Gaussian, Program, Sample, While, statements_of
 from viameter.logic.lang.scales import Amount
-from viameter.logic.lang.terms import App, Num, Term, ZERO, add, ite, length, sub, subterms
+from viameter.logic.lang.terms import ZERO, App, Num, Term, add, ite, sub, subterms
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.search.atoms import Atoms
 from viameter.logic.search.choosing import Combination, shift_of, surviving
@@ -86,12 +86,17 @@ class Search:
         self.progress(f"shifts{' for one output' if pointwise else ''}")
         pairs = Pairs(context)
         trials = pairs.some(TRIALS)
-        sites: dict[int, tuple[Sample, list[Candidate]]] = {}
-        for statement in statements_of(context.program.body):
-            if isinstance(statement, Sample):
-                sites[statement.at] = (statement, self._candidates(statement, pairs, pointwise=pointwise))
+        sites = self.sites(pairs, pointwise=pointwise)
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
         yield from surviving(Product(context), sites, trials, accept, until=self.until)
+
+    def sites(self, pairs: Pairs, *, pointwise: bool) -> dict[int, tuple[Sample, list[Candidate]]]:
+        """The sampling statements, by line, each with its candidates."""
+        return {
+            statement.at: (statement, self._candidates(statement, pairs, pointwise=pointwise))
+            for statement in statements_of(self.context.program.body)
+            if isinstance(statement, Sample)
+        }
 
     def _candidates(self, statement: Sample, pairs: Pairs, *, pointwise: bool) -> list[Candidate]:
         if statement.at in self.shifts:
@@ -192,20 +197,19 @@ def _variants(loop: While) -> list[Term]:
 
 
 def search(
-    context_program: Context, claim: Amount, *, seconds: float, progress: Progress = lambda text: None,
-    shifts: Mapping[int, Term] | None = None, invariants: Mapping[int, tuple[Term, ...]] | None = None,
-) -> Proved | NotProved:  # fmt: skip
+    context: Context,
+    claim: Amount,
+    *,
+    seconds: float,
+    progress: Progress = lambda text: None,
+    shifts: Mapping[int, Term] | None = None,
+    invariants: Mapping[int, tuple[Term, ...]] | None = None,
+) -> Proved | NotProved:
     """A proof of the claim, or what is missing."""
     until = time.monotonic() + seconds
-    return Search(context_program, claim, until, progress, shifts or {}, invariants or {}).run()
+    return Search(context, claim, until, progress, shifts or {}, invariants or {}).run()
 
 
-def context_for(program: object, neighbors: Neighbors, claim: Amount) -> Context:
+def context_for(program: Program, neighbors: Neighbors, claim: Amount) -> Context:
     """The context of a claim about a program."""
-    from viameter.logic.lang.core import Program
-
-    assert isinstance(program, Program)  # noqa: S101
     return Context(program, neighbors, units_for(program, claim))
-
-
-__all__ = ["If", "NotProved", "Proved", "Search", "context_for", "length", "search"]

@@ -1,0 +1,120 @@
+"""Claims: what a program is said to cost, in which measure, and how a bound on its cost settles it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from viameter.core.measure import Loss
+from viameter.errors import ParameterError, plain
+from viameter.logic.lang.core import Call, Gaussian, Program, Sample, statements_of
+from viameter.logic.lang.parsing import read_amount
+from viameter.logic.lang.scales import Amount, Monomial
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A bound on the cost of one step of adjacency.
+
+    `amount` is what a proof must show, by base; `shown` is what a person is told. For `approx` from concentrated cost
+    the amount is found by search: `search_least`.
+    """
+
+    measure: str
+    amount: Amount
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    search_least: bool = False
+
+    def __str__(self) -> str:
+        return str(self.shown) if self.delta is None else f"({self.shown}, {self.delta})"
+
+    @property
+    def epsilon(self) -> Amount:
+        """The part of the amount that is epsilon: everything but delta."""
+        return Amount(tuple(part for part in self.amount.parts if part.base != "delta"))
+
+    @property
+    def shown(self) -> Amount:
+        """The bound without the names of measures: rho as a number."""
+        parts = (part for part in self.amount.parts if part.base != "delta")
+        return Amount(tuple(Monomial(p.coefficient, p.factors, "1" if p.base == "rho" else p.base) for p in parts))
+
+    def to_json(self) -> dict[str, str]:
+        """As a certificate keeps it."""
+        found = {"measure": self.measure, "amount": str(self.shown)}
+        if self.delta is not None:
+            found["delta"] = str(self.delta)
+        if self.rho is not None and self.measure == "approx":
+            found["rho"] = str(self.rho)
+        return found
+
+    def follows_from(self, bound: Amount) -> Claim | None:
+        """This claim in (epsilon, delta), if a bound on concentrated cost gives it; None if not."""
+        from viameter.measures import ApproxDP, approx, zcdp
+
+        rho = sum((part.coefficient for part in bound.parts), Fraction(0))
+        (epsilon,) = (part.coefficient for part in self.amount.parts)
+        assert self.delta is not None  # noqa: S101
+        reached = zcdp(rho).to(ApproxDP, delta=self.delta)
+        if not reached <= approx(epsilon, self.delta):
+            return None
+        return Claim("approx", self.amount, self.delta, rho)
+
+
+def uses_gaussian(program: Program) -> bool:
+    """Whether a program draws Gaussian noise, so that its cost is concentrated."""
+    return any(isinstance(s, Sample) and isinstance(s.law, Gaussian) for s in statements_of(program.body))
+
+
+def _uses_delta(program: Program) -> bool:
+    calls = [s.law.name for s in statements_of(program.body) if isinstance(s, Sample) and isinstance(s.law, Call)]
+    return any(program.mechanisms[name].delta for name in calls)
+
+
+def settled(amount: Amount, program: Program) -> Claim:
+    """The claim that a proved amount is."""
+    if uses_gaussian(program):
+        rho = sum((part.coefficient for part in amount.parts), Fraction(0))
+        return Claim("zcdp", amount, None, rho)
+    delta = sum((part.coefficient for part in amount.parts if part.base == "delta"), Fraction(0))
+    return Claim("approx", amount, delta) if delta else Claim("pure", amount)
+
+
+def claim_of(bound: str | Amount | Loss, program: Program) -> Claim:
+    """What a user's bound says of a program."""
+    if isinstance(bound, Loss):
+        return _of_loss(bound, program)
+    if isinstance(bound, str):
+        sorts = {entry.name: entry.sort for entry in program.inputs}
+        bound = read_amount(bound, frozenset(program.budgets), sorts)
+    if not isinstance(bound, Amount):
+        raise ParameterError(f'bound={plain(bound)}: expected an amount such as "2*eps", or a loss')
+    if uses_gaussian(program):
+        raise ParameterError(
+            f"{program.name} draws Gaussian noise: its bound is a loss such as vm.zcdp(...) or vm.approx(...)"
+        )
+    return Claim("pure", bound)
+
+
+def _of_loss(loss: Loss, program: Program) -> Claim:
+    name = loss.measure.name
+    gaussian = uses_gaussian(program)
+    if name == "PureDP" and not gaussian:
+        return Claim("pure", Amount((Monomial.of(_finite(loss.epsilon)),)))
+    if name == "ZCDP" and gaussian:
+        rho = _finite(loss.rho)
+        return Claim("zcdp", Amount((Monomial.of(rho, (), "rho"),)), None, rho)
+    if name == "ApproxDP":
+        epsilon, delta = Monomial.of(_finite(loss.epsilon)), _finite(loss.delta)
+        if gaussian:
+            return Claim("approx", Amount((epsilon,)), delta, search_least=True)
+        return Claim("approx", Amount((epsilon, Monomial.of(delta, (), "delta"))), delta)
+    wanted = "vm.zcdp or vm.approx" if gaussian else "vm.pure or vm.approx"
+    raise ParameterError(f"bound={plain(loss)}: for {program.name} expected {wanted}")
+
+
+def _finite(value: object) -> Fraction:
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    raise ParameterError("an infinite bound claims nothing: expected a finite one")

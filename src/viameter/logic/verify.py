@@ -1,0 +1,245 @@
+"""Verify a program: prove the claim, refute it, or say what is missing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from viameter.core.measure import Loss
+from viameter.errors import ParameterError, plain
+from viameter.logic.certificate import ProgramCertificate, certify
+from viameter.logic.claims import Claim, claim_of, settled
+from viameter.logic.kernel.context import RESULT, Context, units_for
+from viameter.logic.lang.core import Program, assigned
+from viameter.logic.lang.parsing import read_term
+from viameter.logic.lang.scales import Amount
+from viameter.logic.lang.terms import Sort
+from viameter.logic.neighbors import Neighbors, sorts_of
+from viameter.logic.refute import Gap, Witness, largest_loss, refute
+from viameter.logic.refute.claims import cost_of, factor_of
+from viameter.logic.search.least import offers
+from viameter.logic.search.prover import NotProved, Proved, Search, context_for
+from viameter.logic.search.sinking import sunk
+from viameter.logic.verdict import Status, Verdict
+
+Progress = Callable[[str], None]
+Moves = tuple[tuple[int, int], ...]
+OFFERED = 5
+"""How many bounds are tried when none is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A program with its directions and hints, as the search sees it: as written, or with its draws moved."""
+
+    program: Program
+    directions: tuple[Neighbors, ...]
+    shifts: Mapping[int, str]
+    invariants: Mapping[int, tuple[str, ...]]
+    moves: Moves = ()
+
+    def search(self, neighbors: Neighbors, claim: Amount, until: float, progress: Progress) -> Search:
+        """The search for one direction."""
+        context = context_for(self.program, neighbors, claim)
+        sorts = sorts_in(context)
+        shifts = {line: read_term(text, sorts) for line, text in self.shifts.items()}
+        given = {line: tuple(read_term(t, sorts) for t in texts) for line, texts in self.invariants.items()}
+        return Search(context, claim, until, progress, shifts, given)
+
+
+def sorts_in(context: Context) -> dict[str, Sort]:
+    """The sorts of everything that a shift or an invariant may speak of."""
+    sorts = sorts_of(context.program, context.neighbors.constants)
+    sorts.update({var.name: var.sort for var in assigned(context.program.body)})
+    sorts[RESULT.name] = "int"
+    for name in context.shared:
+        if name.startswith(("cost.", "same.")):
+            sorts[name] = "bool" if name.startswith("same.") else "int"
+    return sorts
+
+
+def verify(
+    program: Any,
+    bound: str | Amount | Loss | None = None,
+    *,
+    seconds: float = 60.0,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Prove that a program costs at most `bound` on adjacent inputs, or refute it, or say what is missing.
+
+    `bound` is an amount of the program's budgets (`"eps"`, `"2*eps"`, `"len(q)*eps"`, `"ln(3)"`), or a loss such as
+    `vm.zcdp("1/200")` for programs with Gaussian noise. Without one, the least bound that can be proved is looked
+    for, and the verdict says whether a witness shows that it cannot be lower. What is not decided within `seconds`
+    is UNKNOWN.
+    """
+    core = getattr(program, "core", None)
+    if not isinstance(core, Program):
+        raise ParameterError(f"verify takes a function under @vm.program, not {plain(program)}")
+    if not seconds > 0:
+        raise ParameterError(f"seconds={plain(seconds)}: expected a positive number")
+    begun = time.monotonic()
+    say = progress or (lambda text: None)
+    hints = program.hints
+    task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
+    run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source))
+    return run.least() if bound is None else run.claimed(claim_of(bound, core))
+
+
+def compared(gap: Gap, bound: Amount) -> str:
+    """How the largest loss that was found compares with a bound, in a sentence."""
+    if gap.p1_low >= factor_of(bound, gap.first, gap.budgets).high * gap.p2_high:
+        return "a witness shows that the bound cannot be lower"
+    most = cost_of(bound, gap.first, gap.budgets).bounds()[1]
+    share = 0 if most == 0 else min(99, int(100 * gap.loss / most))
+    return f"the bound may be too high: the largest loss found is {share} % of it"
+
+
+@dataclass(slots=True)
+class _Run:
+    name: str
+    task: Task
+    begun: float
+    until: float
+    say: Progress
+    source: tuple[str, dict[int, int]]
+
+    def claimed(self, claim: Claim) -> Verdict:
+        """The verdict on a claim that was given."""
+        if claim.search_least:
+            return self._converted(claim)
+        proofs, missing = self._prove(claim.amount, share=0.4)
+        if proofs:
+            return self._proved(claim, proofs)
+        witness = self._refute(claim)
+        if witness is None:
+            proofs, last = self._prove(claim.amount, share=1.0) if self._left() > 2 else ((), missing)
+            if proofs:
+                return self._proved(claim, proofs)
+            return self._verdict(Status.UNKNOWN, claim, missing=last or missing)
+        return self._verdict(Status.REFUTED, claim, witness=witness)
+
+    def least(self) -> Verdict:
+        """The verdict on the least bound that can be proved."""
+        last = NotProved("no shifts were found under which two adjacent runs stay together", 0)
+        tried = 0
+        for task in self._tasks():
+            found: dict[Amount, None] = {}
+            for neighbors in task.directions:
+                context = Context(task.program, neighbors, units_for(task.program, None))
+                search = task.search(neighbors, Amount(()), self.until, self.say)
+                search.context = context
+                found.update(dict.fromkeys(offers(search)))
+            for amount in found:
+                if tried >= OFFERED * len(task.directions) or not self._left():
+                    break
+                tried += 1
+                self.say(f"the bound {amount}")
+                proofs, missing = self._prove_task(task, amount, share=0.5)
+                if proofs:
+                    claim = settled(amount, task.program)
+                    return self._proved(claim, tuple((p, task.moves) for p in proofs), tight=self._tight(claim))
+                last = missing or last
+        return self._verdict(Status.UNKNOWN, None, missing=last)
+
+    def _converted(self, claim: Claim) -> Verdict:
+        """A claim in (epsilon, delta) about Gaussian noise: through the least concentrated bound."""
+        inner = self.least()
+        if inner.status is not Status.PROVED or inner.bound is None:
+            return inner
+        converted = claim.follows_from(inner.bound)
+        if converted is None:
+            reason = f"the least bound proved, {inner.bound}, does not give {claim}"
+            return self._verdict(Status.UNKNOWN, claim, missing=NotProved(reason, 0))
+        return self._proved(converted, tuple((p, ()) for p in inner.proofs))
+
+    def _left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+    def _tasks(self) -> list[Task]:
+        """The program as it is, and with its draws sunk if that changes it (hints speak of lines as they are)."""
+        task = self.task
+        if task.shifts or task.invariants:
+            return [task]
+        moved, moves = sunk(task.program)
+        return [task, Task(moved, task.directions, {}, {}, moves)] if moves else [task]
+
+    def _prove(
+        self, amount: Amount, *, share: float
+    ) -> tuple[tuple[tuple[Proved, Moves], ...], NotProved | None]:
+        missing: NotProved | None = None
+        for task in self._tasks():
+            proofs, failed = self._prove_task(task, amount, share=share)
+            if proofs:
+                return tuple((proof, task.moves) for proof in proofs), None
+            missing = missing or failed
+        return (), missing
+
+    def _prove_task(
+        self, task: Task, amount: Amount, *, share: float
+    ) -> tuple[tuple[Proved, ...], NotProved | None]:
+        proofs: list[Proved] = []
+        for neighbors in task.directions:
+            until = time.monotonic() + self._left() * share
+            found = task.search(neighbors, amount, until, self.say).run()
+            if isinstance(found, NotProved):
+                return (), found
+            proofs.append(found)
+        return tuple(proofs), None
+
+    def _refute(self, claim: Claim) -> Witness | None:
+        if claim.measure == "zcdp":
+            return None
+        self.say("a counterexample")
+        delta = claim.delta if claim.delta is not None else Fraction(0)
+        seconds = max(1.0, self._left() * 0.5)
+        return refute(
+            self.task.program, self.task.directions, claim.epsilon, delta=delta, seconds=seconds, progress=self.say
+        )
+
+    def _tight(self, claim: Claim) -> str:
+        if claim.measure != "pure" or not claim.amount.parts:
+            return ""
+        self.say("whether the bound can be lower")
+        seconds = min(3.0, max(0.5, self._left() * 0.2))
+        gap = largest_loss(
+            self.task.program, self.task.directions, relative_to=claim.amount, until=Fraction(1), seconds=seconds
+        )
+        return "" if gap is None else compared(gap, claim.amount)
+
+    def _proved(self, claim: Claim, proofs: tuple[tuple[Proved, Moves], ...], *, tight: str = "") -> Verdict:
+        certificate = certify(self.task.program, claim.to_json(), proofs)
+        return self._verdict(
+            Status.PROVED, claim, proofs=tuple(proof for proof, _ in proofs), certificate=certificate, tight=tight
+        )
+
+    def _verdict(
+        self,
+        status: Status,
+        claim: Claim | None,
+        *,
+        proofs: tuple[Proved, ...] = (),
+        certificate: ProgramCertificate | None = None,
+        witness: Witness | None = None,
+        missing: NotProved | None = None,
+        tight: str = "",
+    ) -> Verdict:
+        return Verdict(
+            status=status,
+            program=self.name,
+            bound=None if claim is None else claim.shown,
+            adjacency=self.task.directions[0].says,
+            measure="pure" if claim is None else claim.measure,
+            rho=None if claim is None else claim.rho,
+            delta=None if claim is None else claim.delta,
+            proofs=proofs,
+            certificate=certificate,
+            witness=witness,
+            missing=missing,
+            tight=tight,
+            seconds=time.monotonic() - self.begun,
+            source=self.source,
+        )
+
