@@ -209,7 +209,11 @@ RIGHT: dict[str, tuple[Program, Neighbors, Amount]] = {
 """Correct programs, each at its true cost."""
 
 _WRONG: list[tuple[Program, Neighbors, str]] = [
-    (program("no_query_noise", ABOVE.replace("    eta :=$ lap(4/eps)\n", "    eta := 0\n"), "result", "t: int"), ALL, "eps"),
+    (
+        program("no_query_noise", ABOVE.replace("    eta :=$ lap(4/eps)\n", "    eta := 0\n"), "result", "t: int"),
+        ALL,
+        "eps",
+    ),
     (program("noisy_max_half", _MAX.format(law="lap(1/eps)"), "result"), ALL, "eps"),
     (program("noisy_max_value", _MAX.format(law="lap(2/eps)"), "best"), ALL, "eps"),
     (program("smart_sum_bare_block", _BLOCKS.format(block="      n := n + s"), "out", "M: int"), ONE, "2*eps"),

@@ -119,20 +119,20 @@ def tree_of(block: Block, proof: Proof) -> dict[str, Any]:
 
 
 def _node(statement: Statement, proof: Proof) -> dict[str, Any]:
+    rule = "skip"
+    parts: list[Block] = []
     match statement:
         case Assign():
-            rule, parts = "assign", []
+            rule = "assign"
         case Append():
-            rule, parts = "append", []
+            rule = "append"
         case Sample():
-            rule, parts = RULES[type(statement.law)], []
+            rule = RULES[type(statement.law)]
         case If():
             rule = "cond-split" if statement.at in proof.split else "cond"
             parts = [statement.then, statement.orelse]
         case While():
             rule, parts = "while", [statement.body]
-        case _:
-            rule, parts = "skip", []
     return {"rule": rule, "line": statement.at, "premises": [tree_of(part, proof) for part in parts]}
 
 
@@ -142,7 +142,9 @@ def obligations_of(block: Block, proof: Proof) -> list[dict[str, Any]]:
     for statement in block:
         match statement:
             case Sample():
-                found.append({"line": statement.at, "rule": RULES[type(statement.law)], "what": "the draws are coupled"})
+                found.append(
+                    {"line": statement.at, "rule": RULES[type(statement.law)], "what": "the draws are coupled"}
+                )
             case If():
                 if statement.at not in proof.split:
                     found.append({"line": statement.at, "rule": "cond", "what": "both runs take the same branch"})

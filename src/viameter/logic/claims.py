@@ -10,6 +10,8 @@ from viameter.errors import ParameterError, plain
 from viameter.logic.lang.core import Call, Gaussian, Program, Sample, statements_of
 from viameter.logic.lang.parsing import read_amount
 from viameter.logic.lang.scales import Amount, Monomial
+from viameter.measures import ApproxDP, approx, zcdp
+from viameter.measures.amounts import ApproxLoss, PureLoss, ZCDPLoss
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,9 @@ class Claim:
 
     def follows_from(self, bound: Amount) -> Claim | None:
         """This claim in (epsilon, delta), if a bound on concentrated cost gives it; None if not."""
-        from viameter.measures import ApproxDP, approx, zcdp
-
         rho = sum((part.coefficient for part in bound.parts), Fraction(0))
         (epsilon,) = (part.coefficient for part in self.amount.parts)
-        assert self.delta is not None  # noqa: S101
+        assert self.delta is not None
         reached = zcdp(rho).to(ApproxDP, delta=self.delta)
         if not reached <= approx(epsilon, self.delta):
             return None
@@ -98,14 +98,13 @@ def claim_of(bound: str | Amount | Loss, program: Program) -> Claim:
 
 
 def _of_loss(loss: Loss, program: Program) -> Claim:
-    name = loss.measure.name
     gaussian = uses_gaussian(program)
-    if name == "PureDP" and not gaussian:
+    if isinstance(loss, PureLoss) and not gaussian:
         return Claim("pure", Amount((Monomial.of(_finite(loss.epsilon)),)))
-    if name == "ZCDP" and gaussian:
+    if isinstance(loss, ZCDPLoss) and gaussian:
         rho = _finite(loss.rho)
         return Claim("zcdp", Amount((Monomial.of(rho, (), "rho"),)), None, rho)
-    if name == "ApproxDP":
+    if isinstance(loss, ApproxLoss):
         epsilon, delta = Monomial.of(_finite(loss.epsilon)), _finite(loss.delta)
         if gaussian:
             return Claim("approx", Amount((epsilon,)), delta, search_least=True)

@@ -166,9 +166,7 @@ class _Run:
         moved, moves = sunk(task.program)
         return [task, Task(moved, task.directions, {}, {}, moves)] if moves else [task]
 
-    def _prove(
-        self, amount: Amount, *, share: float
-    ) -> tuple[tuple[tuple[Proved, Moves], ...], NotProved | None]:
+    def _prove(self, amount: Amount, *, share: float) -> tuple[tuple[tuple[Proved, Moves], ...], NotProved | None]:
         missing: NotProved | None = None
         for task in self._tasks():
             proofs, failed = self._prove_task(task, amount, share=share)
@@ -177,9 +175,7 @@ class _Run:
             missing = missing or failed
         return (), missing
 
-    def _prove_task(
-        self, task: Task, amount: Amount, *, share: float
-    ) -> tuple[tuple[Proved, ...], NotProved | None]:
+    def _prove_task(self, task: Task, amount: Amount, *, share: float) -> tuple[tuple[Proved, ...], NotProved | None]:
         proofs: list[Proved] = []
         for neighbors in task.directions:
             until = time.monotonic() + self._left() * share
@@ -242,4 +238,3 @@ class _Run:
             seconds=time.monotonic() - self.begun,
             source=self.source,
         )
-

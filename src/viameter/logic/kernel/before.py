@@ -11,7 +11,7 @@ from itertools import count
 
 from viameter.errors import ParameterError
 from viameter.logic.kernel.assertion import Assertion, clause, conjunction, under, with_values
-from viameter.logic.kernel.context import Context, charge_of, cost, same
+from viameter.logic.kernel.context import Context, charge_of, check_speaks, cost, same
 from viameter.logic.lang.core import (
     Append,
     Assign,
@@ -117,9 +117,11 @@ def check_choice(context: Context, statement: Sample, choice: Choice, *, sees_dr
     loose = {v for bound in choice.bounds for v in variables(bound)}
     if any(v.side or v.name not in context.shared for v in loose):
         raise ParameterError(f"line {at}: bounds must be public, the same in both runs")
-    ghosts = {v.name for v in used | loose if v.name.startswith(("cost.", "same."))}
-    if ghosts:
-        raise ParameterError(f"line {at}: a shift does not depend on ghosts: {', '.join(sorted(ghosts))}")
+    for term in (choice.shift, *choice.bounds):
+        check_speaks(context, term, ghosts=False, where=f"line {at}")
+    wants = {Gaussian: 1, Choose: 2}.get(type(statement.law), 0)
+    if len(choice.bounds) != wants:
+        raise ParameterError(f"line {at}: this law takes {wants} bounds, not {len(choice.bounds)}")
 
 
 def _spend(context: Context, post_values: dict[Var, Term], base: str, amount: Term) -> None:
@@ -185,7 +187,7 @@ def _before_flip(context: Context, statement: Sample, choice: Choice, post: Asse
 def _before_uniform(context: Context, statement: Sample, choice: Choice, post: Assertion) -> Assertion:
     check_choice(context, statement, choice, sees_draw=False)
     law, target, at = statement.law, statement.target, statement.at
-    assert isinstance(law, Uniform)  # noqa: S101
+    assert isinstance(law, Uniform)
     low, high = context.run(law.low, 1), context.run(law.high, 1)
     drawn = fresh(target)
     width = add(sub(high, low), ONE)
@@ -206,7 +208,7 @@ def _before_uniform(context: Context, statement: Sample, choice: Choice, post: A
 def _before_choose(context: Context, statement: Sample, choice: Choice, post: Assertion) -> Assertion:
     check_choice(context, statement, choice, sees_draw=False)
     law, target, at = statement.law, statement.target, statement.at
-    assert isinstance(law, Choose)  # noqa: S101
+    assert isinstance(law, Choose)
     low, high = choice.bounds
     index, drawn = fresh(Var("index")), fresh(target)
     first, second = (read(context.run(law.scores, side), index) for side in (1, 2))
@@ -227,7 +229,7 @@ def _before_choose(context: Context, statement: Sample, choice: Choice, post: As
 def _before_call(context: Context, statement: Sample, choice: Choice, post: Assertion) -> Assertion:
     check_choice(context, statement, choice, sees_draw=False)
     law, target, at = statement.law, statement.target, statement.at
-    assert isinstance(law, Call)  # noqa: S101
+    assert isinstance(law, Call)
     entry = context.program.mechanisms[law.name]
     drawn = fresh(target)
     values: dict[Var, Term] = {Var(target.name, "int", 1): drawn, Var(target.name, "int", 2): drawn}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,10 +22,13 @@ from viameter.logic.lang.core import (
     Sample,
     assigned,
     statements_of,
+    terms_of,
 )
 from viameter.logic.lang.scales import Amount, Monomial, Unit, unit_for
 from viameter.logic.lang.terms import (
     ONE,
+    ZERO,
+    App,
     Term,
     Var,
     and_,
@@ -32,14 +36,17 @@ from viameter.logic.lang.terms import (
     le,
     length,
     lt,
+    subterms,
     variables,
-    ZERO,
-    App,
 )
 from viameter.logic.neighbors import Neighbors
 
 RESULT = Var("out.R")
 """The logical constant of pointwise proofs: the output that the first run is asked about."""
+
+
+RESERVED = ("cost.", "same.", "before.")
+"""How the names of ghosts and of remembered values begin."""
 
 
 def cost(base: str) -> Var:
@@ -81,6 +88,7 @@ class Context:
         unknown = self.neighbors.private - names
         if unknown:
             raise ParameterError(f"adjacency names {sorted(unknown)}; the program's inputs are {sorted(names)}")
+        check_names(self.program, self.neighbors)
         for statement in statements_of(self.program.body):
             if isinstance(statement, Sample):
                 self._check_public(statement)
@@ -137,6 +145,48 @@ class Context:
     def positive(self) -> tuple[Term, ...]:
         """That every factor of a scale is at least 1: an obligation, and known from then on."""
         return tuple(le(ONE, factor) for factor in self.factors())
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+
+
+def check_names(program: Program, neighbors: Neighbors) -> None:
+    """Names with a dot are the logic's own (ghosts, constants, drawn values), and only input lists are read.
+
+    A variable that passed for a logical constant, or the length of an output list, would count as the same in both
+    runs.
+    """
+    inputs = {entry.name for entry in program.inputs}
+    for name in inputs:
+        if not _PLAIN.fullmatch(name.removesuffix(".in")):
+            raise ParameterError(f"an input cannot be called {name!r}: a dot is for the logic's own names")
+    for var in assigned(program.body):
+        if not _PLAIN.fullmatch(var.name) or var.name in inputs or var.name in program.budgets:
+            raise ParameterError(f"a variable cannot be called {var.name!r} here")
+    for name in neighbors.constants:
+        if name in inputs or _PLAIN.fullmatch(name) or name.startswith(RESERVED) or name == RESULT.name:
+            raise ParameterError(f"a logical constant cannot be called {name!r}")
+    lists = {entry.name for entry in program.inputs if entry.sort == "list"}
+    written = [term for statement in statements_of(program.body) for term in terms_of(statement)]
+    for term in (*written, *program.requires, *(fact for _, fact in program.each)):
+        for part in subterms(term):
+            if isinstance(part, App) and part.op in ("read", "len") and str(part.args[0]) not in lists:
+                raise ParameterError(f"{part} reads {part.args[0]}, which is not an input list")
+            if isinstance(part, Var) and part.side:
+                raise ParameterError(f"{part} names one run in the program's own text")
+
+
+def check_speaks(context: Context, term: Term, *, ghosts: bool, where: str) -> None:
+    """A shift, an invariant or a variant speaks only of variables of the runs, inputs, constants and ghosts."""
+    local = {v.name for v in assigned(context.program.body) if v.sort != "list"}
+    for var in variables(term):
+        if var.side:
+            known = var.name in local or var.name in context.neighbors.private
+        else:
+            known = var.name in context.shared or (var.sort == "list" and context.program.input(var.name) is not None)
+            known = known and (ghosts or not var.name.startswith(RESERVED))
+        if not known or var == ANY:
+            raise ParameterError(f"{where}: {var} in {term} is not something that it may speak of")
 
 
 def _within(name: str, fact: Term) -> Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viameter.errors import ParameterError
 from viameter.logic.kernel.assertion import Assertion, Clause, conjunction
-from viameter.logic.kernel.context import RESULT, Context, cost, same
+from viameter.logic.kernel.context import RESULT, Context, check_speaks, cost, same
 from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, Unproved
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.loops import body_post, while_
@@ -25,7 +25,7 @@ def bounds_of(context: Context, claim: Amount) -> dict[str, Term]:
 
 
 def goal(context: Context, claim: Amount, *, pointwise: bool) -> Assertion:
-    """What a whole program must end in: equal outputs within the claim; pointwise: for the output that is asked about."""
+    """What a program must end in: equal outputs within the claim; pointwise, for the output that is asked about."""
     output = context.program.output
     bounds = bounds_of(context, claim)
     within = [Clause(le(cost(base), most), f"the cost stays within {claim}", 0) for base, most in bounds.items()]
@@ -54,6 +54,9 @@ def derive(asks: Asks, claim: Amount, proof: Proof) -> Judgment:
     """|- program ~ program : start => goal, or `Unproved` with the obligation that fails."""
     context = asks.context
     check_admissible(context, proof)
+    for line, found in proof.invariants.items():
+        for term in found:
+            check_speaks(context, term, ghosts=True, where=f"line {line}")
     for factor in context.factors():
         # The oracle takes this for known elsewhere, so it must follow from what the program requires alone.
         demand_factor(asks, factor)

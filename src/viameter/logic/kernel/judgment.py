@@ -12,7 +12,7 @@ Free variables that no memory has (drawn values, made fresh by the rules for sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Protocol
 
 from viameter.errors import ParameterError, ViameterError
@@ -39,10 +39,11 @@ class Judgment:
     budget: Mapping[str, Term] = field(default_factory=dict)
     """What is spent on every path beside the ghosts, by base, in the context's units."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    seal: Any = None
+    seal: InitVar[Any] = None
+    """The kernel's own token; not kept, so that a copy with other fields cannot be made either."""
 
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
+    def __post_init__(self, seal: Any) -> None:
+        if seal is not _SEAL:
             raise ParameterError("a Judgment is made by the rules of viameter.logic.kernel, not by hand")
 
 

@@ -1,4 +1,4 @@
-"""What a proof chooses: shifts, branches that need not agree, invariants and variants, by line of the program's text."""
+"""What a proof chooses, by line of the program's text: shifts, split branches, invariants and variants."""
 
 from __future__ import annotations
 

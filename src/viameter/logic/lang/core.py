@@ -164,8 +164,9 @@ class Program:
     """A program of the core language; its text (see `text.py`) is what a certificate keeps of it.
 
     `requires` are facts about inputs, and `each` facts about every element of an input list, at index `any.k`:
-    preconditions of whoever runs it. Variables start as 0, false or the empty list. Equality is that of the text: `source` maps lines of the text to lines of the file that it was written in, and
-    `mechanisms` are the objects behind the names that it calls.
+    preconditions of whoever runs it. Variables start as 0, false or the empty list. Equality is that of the text:
+    `source` maps lines of the text to lines of the file that it was written in, and `mechanisms` are the objects behind
+    the names that it calls.
     """
 
     name: str

@@ -178,7 +178,7 @@ class Reader:
     def _op(self, op: str, *args: Term) -> Term:
         wanted: tuple[Sort, ...]
         if op in ("and", "or", "not", "=>"):
-            wanted = ("bool",) * len(args)
+            wanted = tuple("bool" for _ in args)
         elif op in ("==", "!="):
             wanted = (sort_of(args[0]),) * 2
         elif op == "len":
@@ -186,12 +186,10 @@ class Reader:
         elif op == "read":
             wanted = ("list", "int")
         else:
-            wanted = ("int",) * len(args)
+            wanted = tuple("int" for _ in args)
         for arg, sort in zip(args, wanted, strict=True):
             if sort_of(arg) != sort:
-                raise ParameterError(
-                    f"{self.text.strip()!r}: {op} needs {sort}, and {show(arg)} is {sort_of(arg)}"
-                )
+                raise ParameterError(f"{self.text.strip()!r}: {op} needs {sort}, and {show(arg)} is {sort_of(arg)}")
         return apply(op, args)
 
     # Scales and amounts.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from viameter.errors import ParameterError
 from viameter.logic.lang.terms import Num, Term, mul, show
 
 _LOGARITHM = re.compile(r"ln\((\d+)(?:/(\d+))?\)")
@@ -95,25 +96,32 @@ class Unit:
 
     def rate(self, scale: Monomial) -> Term:
         """What one step costs under noise of this scale, in units: denominator / scale."""
-        ratio = self.number / scale.coefficient
-        assert ratio.denominator == 1, "the unit was made for other scales"  # noqa: S101
-        whole: Term = Num(int(ratio))
+        whole: Term = Num(_whole(self.number / scale.coefficient))
         for factor in without(self.factors, scale.factors):
             whole = mul(whole, factor)
         return whole
 
     def count(self, amount: Monomial) -> Term:
         """An amount of the base, in units; its coefficient times the unit's number must be whole."""
-        whole: Term = Num(int(self.number * amount.coefficient))
+        whole: Term = Num(_whole(self.number * amount.coefficient))
         for factor in (*self.factors, *amount.factors):
             whole = mul(whole, factor)
         return whole
+
+
+def _whole(number: Fraction) -> int:
+    # A fraction cut off here would be cost that nobody counts.
+    if number.denominator != 1:
+        raise ParameterError(f"the unit of cost is too coarse: {number} units is not whole")
+    return number.numerator
 
 
 def without(factors: tuple[Term, ...], gone: tuple[Term, ...]) -> tuple[Term, ...]:
     """The factors that are left when some are taken away."""
     rest = list(factors)
     for factor in gone:
+        if factor not in rest:
+            raise ParameterError(f"the unit of cost lacks the factor {show(factor)}")
         rest.remove(factor)
     return tuple(rest)
 

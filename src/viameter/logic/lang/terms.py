@@ -70,9 +70,7 @@ class App:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return (
-            isinstance(other, App) and self.key == other.key and self.op == other.op and self.args == other.args
-        )
+        return isinstance(other, App) and self.key == other.key and self.op == other.op and self.args == other.args
 
     def __str__(self) -> str:
         return show(self)

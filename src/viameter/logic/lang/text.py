@@ -1,13 +1,13 @@
 """The printed form of core programs, numbered by line, and of terms; what is printed is read back to the same thing.
 
-    program laplace
-    input q: int
-    budget eps
-    begin
-      noise :=$ lap(1/eps)
-      result := q + noise
-    end
-    return result
+program laplace
+input q: int
+budget eps
+begin
+noise :=$ lap(1/eps)
+result := q + noise
+end
+return result
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ from viameter.logic.lang.terms import (
     variables,
 )
 from viameter.logic.search.columns import evaluate
-from viameter.logic.search.live import heads_of
 from viameter.logic.search.compiled import Environment
+from viameter.logic.search.live import heads_of
 from viameter.logic.search.templates import _counters
 
 FARTHEST = 4
@@ -139,8 +139,8 @@ class Atoms:
                     yield le(other, one)
 
     def _numbers(self) -> list[Term]:
-        found = {part for test in self._tests() for part in subterms(test) if isinstance(part, Num)}
-        return sorted(found - {ZERO}, key=lambda number: number.value)
+        found = {part.value for test in self._tests() for part in subterms(test) if isinstance(part, Num)}
+        return [Num(number) for number in sorted(found - {0})]
 
     def _indices(self) -> list[Var]:
         """Integers that count or are compared with counters, so that their order may matter."""
@@ -215,11 +215,18 @@ class Atoms:
         return list(found)
 
     def _bounded(self, ghost: Var, spent: Any, where: Any, rates: list[Term]) -> Iterator[Term]:
-        fixed: list[Term] = [ZERO, *rates, *(add(a, b) for a, b in combinations(rates, 2)), *(mul(Num(2), r) for r in rates)]
+        fixed: list[Term] = [
+            ZERO,
+            *rates,
+            *(add(a, b) for a, b in combinations(rates, 2)),
+            *(mul(Num(2), r) for r in rates),
+        ]
         options = list(fixed)
         for var in (v for v in _counters(self.context) if v in self.local):
             one = Var(var.name, var.sort, 1)
-            options += [add(fix, mul(rate, sub(one, begin))) for rate in rates for fix in fixed for begin in (ZERO, ONE)]
+            options += [
+                add(fix, mul(rate, sub(one, begin))) for rate in rates for fix in fixed for begin in (ZERO, ONE)
+            ]
         valid: dict[bytes, tuple[int, Term, Any]] = {}
         for most in options:
             limit = self._value(most)[where]

@@ -70,8 +70,7 @@ def surviving(
                     break
             else:
                 choices = {
-                    line: found[index].choice
-                    for (line, (_, found)), index in zip(sites.items(), picked, strict=True)
+                    line: found[index].choice for (line, (_, found)), index in zip(sites.items(), picked, strict=True)
                 }
                 yield Combination(choices, weight)
 

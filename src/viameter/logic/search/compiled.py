@@ -61,5 +61,5 @@ def source(term: Term) -> str:
 @cache
 def compiled(term: Term) -> Callable[[Environment], Any]:
     """The function of an environment that evaluates a term."""
-    function = eval(f"lambda E: {source(term)}", {**_GLOBALS, **_BUILTINS})
-    return function  # type: ignore[no-any-return]
+    made: Callable[[Environment], Any] = eval(f"lambda E: {source(term)}", {**_GLOBALS, **_BUILTINS})
+    return made

@@ -134,7 +134,6 @@ class Forward:
         new: State = dict(state)
         for entry in before_sample(context, statement, self.proof.choice(statement), post):
             term = entry.term
-            guard = TRUE
             if entry.line == -1:
                 guard, term = _guarded(term)
                 var, value = _untied(term, markers)

@@ -115,10 +115,9 @@ def eliminate(context: Context, forward: Forward, *, until: float, milliseconds:
         for segment in segments:
             for entry, term in segment.goals:
                 if entry.owner == owner:
-                    for used in segment.core(alive, term) or set():
-                        if used not in needed:
-                            needed.add(used)
-                            todo.append(used)
+                    more = (segment.core(alive, term) or set()) - needed
+                    needed |= more
+                    todo += more
     _drop_spare(segments, needed)
     kept = {line: tuple(atom for n, atom in enumerate(found) if (line, n) in needed) for line, found in atoms.items()}
     return Found(kept, None)
@@ -138,4 +137,3 @@ def _drop_spare(segments: list[_Segment], needed: set[Owner]) -> None:
 
 def _undecided(segment: _Segment, alive: set[Owner], goals: list[tuple[Goal, Any]]) -> list[Goal]:
     return [entry for entry, term in goals if segment.broken(alive, [(entry, term)])[1] != "holds"]
-

@@ -28,6 +28,7 @@ from viameter.logic.lang.core import (
 from viameter.logic.lang.terms import Var
 from viameter.logic.search.compiled import Environment, compiled
 
+
 class Failed(Exception):
     """The two runs fell apart, or a draw had no partner."""
 
@@ -61,7 +62,7 @@ Shifts = Mapping[int, Shift]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Adjacent inputs, the values that the first run draws (in order, around its center), and the output asked about."""
+    """Adjacent inputs, the output asked about, and what the first run draws, in order, around its centers."""
 
     inputs: Mapping[str, Any]
     draws: tuple[int, ...]
@@ -164,7 +165,9 @@ class Product:
     def _sample(self, statement: Sample) -> Callable[[Run, Pair, Shifts], None]:
         context, law, target, at = self.context, statement.law, statement.target, statement.at
         first, second = (str(Var(target.name, target.sort, side)) for side in (1, 2))
-        centers = [compiled(context.run(law.center, side)) for side in (1, 2)] if isinstance(law, Laplace | Gaussian) else []
+        centers = (
+            [compiled(context.run(law.center, side)) for side in (1, 2)] if isinstance(law, Laplace | Gaussian) else []
+        )
         charges = charge_of(law, context.program)
         rates = [(cost(c.base).name, compiled(context.units[c.base].rate(c))) for c in charges]
         ends = [compiled(context.run(end, 1)) for end in (law.low, law.high)] if isinstance(law, Uniform) else []
@@ -205,7 +208,7 @@ class Product:
                 environment[first] = environment[second] = raw % count if count else 0
                 spent = shifts[at].at(environment, first)
             else:
-                assert isinstance(law, Call)  # noqa: S101
+                assert isinstance(law, Call)
                 environment[first] = environment[second] = raw
                 spent = 1
             for name, rate in rates:

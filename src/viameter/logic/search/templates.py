@@ -1,7 +1,7 @@
 """Candidates for shifts, read off the program: what the drawn value is added to, compared with and released in.
 
-A draw x that is added to e is kept equal in both runs by the shift e<1> - e<2>; one that is compared is kept on its side
-of the comparison by a constant, or by the difference of what it is compared with. A shift may also depend on which way
+A draw x that is added to e is kept equal in both runs by the shift e<1> - e<2>; one that is compared is kept on its
+side of the comparison by a constant, or by the difference of what it is compared with. A shift may also depend on which way
 the comparison goes, on the iteration (the index where inputs differ, the output that is asked about), and on the
 program's other tests.
 """
@@ -235,9 +235,10 @@ def _other_tests(context: Context, sample: Sample) -> list[Term]:
     for statement in statements_of(context.program.body):
         if isinstance(statement, If | While):
             for part in subterms(statement.test):
-                if isinstance(part, App) and part.op in ("<=", "<", "==") and sample.target not in variables(part):
-                    if not any(isinstance(p, App) and p.op == "read" for p in subterms(part)):
-                        found[part] = None
+                compares = isinstance(part, App) and part.op in ("<=", "<", "==")
+                reads = any(isinstance(p, App) and p.op == "read" for p in subterms(part))
+                if compares and not reads and sample.target not in variables(part):
+                    found[part] = None
     return list(found)
 
 

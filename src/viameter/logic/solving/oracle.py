@@ -20,6 +20,7 @@ class Oracle:
     milliseconds: int = 5000
     asked: int = 0
     seconds: float = 0.0
+    lemmas: tuple[Term, ...] | None = None
     known: dict[tuple[tuple[Term, ...], Term], Answer] = field(default_factory=dict)
 
     def ask(self, obligation: Obligation) -> Answer:
@@ -37,9 +38,16 @@ class Oracle:
         """The same, without taking for known that factors of scales are positive: for showing just that."""
         return self._decide(obligation, known=())
 
+    def _positive(self) -> tuple[Term, ...]:
+        """That factors of scales are at least 1, as far as it follows from what the program requires."""
+        if self.lemmas is None:
+            goals = ((fact, Obligation((), fact, "", 0, "scale")) for fact in self.context.positive())
+            self.lemmas = tuple(fact for fact, goal in goals if self.ask_without_positivity(goal).holds)
+        return self.lemmas
+
     def _decide(self, obligation: Obligation, known: tuple[Term, ...] | None = None) -> Answer:
         context = self.context
-        known = context.positive() if known is None else known
+        known = self._positive() if known is None else known
         terms = [*context.facts(), *known, *obligation.hypotheses, not_(obligation.goal)]
         terms += instances(context, terms)
         answer = _check(terms, exact=False, milliseconds=self.milliseconds)
@@ -84,14 +92,11 @@ def _values(model: Any, terms: list[Term], translate: Translator) -> dict[str, i
     found: dict[str, int | bool] = {}
     for term in terms:
         for part in subterms(term):
-            readable = isinstance(part, Var) and part.sort != "list"
-            if readable or (isinstance(part, App) and part.op in ("read", "len")):
-                value = model.eval(translate(part), model_completion=True)
-                if part.op == "read" if isinstance(part, App) else False:
-                    index = model.eval(translate(part.args[1]), model_completion=True)
-                    found[f"{part.args[0]}[{index}]"] = value.as_long()
-                elif isinstance(part, Var) and part.sort == "bool":
-                    found[str(part)] = value_is_true(value)
-                else:
-                    found[str(part)] = value.as_long()
+            if isinstance(part, App) and part.op == "read":
+                value, index = (model.eval(translate(t), model_completion=True) for t in (part, part.args[1]))
+                found[f"{part.args[0]}[{index}]"] = value.as_long()
+            elif (isinstance(part, Var) and part.sort == "int") or (isinstance(part, App) and part.op == "len"):
+                found[str(part)] = model.eval(translate(part), model_completion=True).as_long()
+            elif isinstance(part, Var) and part.sort == "bool":
+                found[str(part)] = value_is_true(model.eval(translate(part), model_completion=True))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from viameter.errors import ParameterError
 from viameter.logic.kernel.assertion import Assertion, Clause, clause, conjunction, terms
+from viameter.logic.kernel.context import check_speaks
 from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, demand, made
 from viameter.logic.lang.core import Block, While
 from viameter.logic.lang.terms import ONE, Term, Var, and_, eq, le, lt, not_, variables
@@ -58,9 +59,12 @@ def while_(asks: Asks, loop: While, invariant: Assertion, variant: Term, body: J
         raise ParameterError("the judgment is not about the loop's body")
     if body.budget:
         raise ParameterError("the body spends a fixed budget: charge it to the ghost, or use the rule with budgets")
-    held = {var for entry in invariant for var in variables(entry.term)}
-    if held & set(remembered(line)):
-        raise ParameterError(f"line {line}: the invariant speaks of the variant's remembered value")
+    for entry in invariant:
+        check_speaks(context, entry.term, ghosts=True, where=f"line {line}")
+        if variables(entry.term) & set(remembered(line)):
+            raise ParameterError(f"line {line}: the invariant speaks of the variant's remembered value")
+    for side in (1, 2):
+        check_speaks(context, context.run(variant, side), ghosts=False, where=f"line {line}")
     if body.post != body_post((context.run(variant, 1), context.run(variant, 2)), line, invariant):
         raise ParameterError("the body must end in the invariant with a smaller variant")
     for obligation in obligations_of(asks, loop, invariant, variant, body.pre):

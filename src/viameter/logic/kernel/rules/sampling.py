@@ -1,4 +1,4 @@
-"""Rules of sampling in the form that automatic proofs use: the cost goes to the ghost, the drawn value is substituted."""
+"""Rules of sampling as automatic proofs use them: the cost goes to the ghost, the drawn value is substituted."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def sample(context: Context, statement: Sample, choice: Choice, post: Assertion)
     integers: the law has no mass elsewhere.
     **Exponential**: the ratio is exp(s / scale) exactly, where both draws are at least 0.
     **Gaussian**: the shift does not depend on the draw, so that E[(mu_L/mu_R)^(a-1)] under mu_L is at most
-    exp(a (a-1) s^2 / (2 sigma^2)) for every order a (shifts are whole); the ghost `rho` is charged a bound on it that is
-    fixed before the draw, and products of conditional expectations telescope.
+    exp(a (a-1) s^2 / (2 sigma^2)) for every order a (shifts are whole); the ghost `rho` is charged a bound on it that
+    is fixed before the draw, and products of conditional expectations telescope.
     **Flip**: (v, v xor s) with s fixed before the draw: a bijection; the ratio is at most max(p, 1-p) / min(p, 1-p).
     **Uniform**: a rotation of the range: a bijection, and all values are as likely.
     **Choose**: equal indices; exp((q1[i] - q2[i]) / scale) is at most exp(-low / scale), the normalizers' ratio at most
