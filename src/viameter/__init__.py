@@ -2,9 +2,10 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `neighborhood`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `cli`.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 from viameter import sampling
@@ -116,9 +117,30 @@ from viameter.transforms import (
 )
 
 if _typing.TYPE_CHECKING:
-    from viameter import neighborhood
+    from viameter import logic, neighborhood
     from viameter.composition import accounting
     from viameter.composition.accounting import Accountant
+    from viameter.logic import (
+        Between,
+        Eps,
+        Grid,
+        Status,
+        Verdict,
+        added_or_removed,
+        all_differ,
+        choose,
+        expo,
+        flip,
+        gauss,
+        geom,
+        invariant,
+        lap,
+        one_differs,
+        program,
+        related,
+        uniform,
+        verify,
+    )
 
 __all__ = [
     "ADAPTIVE",
@@ -132,15 +154,18 @@ __all__ = [
     "Adaptivity",
     "ApproxDP",
     "ApproxZCDP",
+    "Between",
     "BoundedRange",
     "ChangeOneDistance",
     "ChangeOneIdDistance",
     "Composability",
     "DiscreteDistance",
     "Domain",
+    "Eps",
     "Filter",
     "FilterMeter",
     "GaussianDP",
+    "Grid",
     "HammingDistance",
     "InsertDeleteDistance",
     "L1Distance",
@@ -159,13 +184,17 @@ __all__ = [
     "Recipe",
     "RenyiDP",
     "Space",
+    "Status",
     "SymmetricDistance",
     "SymmetricIdDistance",
     "Transformation",
+    "Verdict",
     "__version__",
     "accounting",
     "accuracy",
     "adaptive",
+    "added_or_removed",
+    "all_differ",
     "anytime",
     "approx",
     "approx_zcdp",
@@ -174,6 +203,7 @@ __all__ = [
     "calibrate",
     "cast",
     "categories",
+    "choose",
     "clamp",
     "column",
     "compose",
@@ -181,19 +211,26 @@ __all__ = [
     "count",
     "domain",
     "exactly",
+    "expo",
     "exponential",
     "filter",
     "finite",
+    "flip",
+    "gauss",
     "gaussian",
     "gdp",
+    "geom",
     "geometric",
     "graphs",
     "histogram",
     "impute",
+    "invariant",
     "is_in",
+    "lap",
     "laplace",
     "least_threshold",
     "limit_rows",
+    "logic",
     "loss_from_json",
     "map_rows",
     "mean",
@@ -203,14 +240,17 @@ __all__ = [
     "metric",
     "neighborhood",
     "noisy_max",
+    "one_differs",
     "plot_profiles",
     "plot_spending",
     "postprocess",
     "private_quantile",
     "profile",
+    "program",
     "pure",
     "quantile_scores",
     "randomized_response",
+    "related",
     "renyi",
     "resize",
     "sampling",
@@ -224,21 +264,46 @@ __all__ = [
     "to_grid",
     "top_k",
     "transformation",
+    "uniform",
     "vectors",
+    "verify",
     "zcdp",
 ]
+
+_OF_PROGRAMS = frozenset({
+    "Between",
+    "Eps",
+    "Grid",
+    "Status",
+    "Verdict",
+    "added_or_removed",
+    "all_differ",
+    "choose",
+    "expo",
+    "flip",
+    "gauss",
+    "geom",
+    "invariant",
+    "lap",
+    "one_differs",
+    "program",
+    "related",
+    "uniform",
+    "verify",
+})  # fmt: skip
+"""What belongs to programs and their verification: imported with `viameter.logic` when it is first used."""
 
 
 def __getattr__(name: str) -> _typing.Any:
     """Import the larger parts when they are used: each takes as long to load as half of the rest."""
-    if name == "neighborhood":
-        import importlib
-
-        return importlib.import_module("viameter.neighborhood")
+    if name in ("neighborhood", "logic"):
+        return _importlib.import_module(f"viameter.{name}")
     if name in ("accounting", "Accountant"):
         from viameter.composition import accounting
 
         return accounting if name == "accounting" else accounting.Accountant
+    if name in _OF_PROGRAMS:
+        return getattr(_importlib.import_module("viameter.logic"), name)
     raise AttributeError(f"module 'viameter' has no attribute {name!r}")
 
 

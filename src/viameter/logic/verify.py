@@ -94,7 +94,7 @@ def compared(gap: Gap, bound: Amount) -> str:
         return "a witness shows that the bound cannot be lower"
     most = cost_of(bound, gap.first, gap.budgets).bounds()[1]
     share = 0 if most == 0 else min(99, int(100 * gap.loss / most))
-    return f"the bound may be too high: the largest loss found is {share} % of it"
+    return f"no witness reaches the bound: the largest loss found is {share} % of it"
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 from viameter.errors import ParameterError
 from viameter.logic.exact.compiling import Branch, Loop, Machine, Operation, Step, machine_of
 from viameter.logic.exact.evaluating import Output, Value, read_inputs, start_of
-from viameter.logic.exact.laws import Table, law_of
+from viameter.logic.exact.laws import Deck, Table, law_of
 from viameter.logic.exact.outcomes import Enumerated, Masses
 from viameter.logic.exact.powers import Budget, Exponent
 from viameter.logic.exact.ranges import Range
@@ -60,7 +60,7 @@ class _Execution:
     missed: Fraction = Fraction(0)
     inexact: bool = False
     cut: bool = False
-    tables: dict[int, Table] = field(default_factory=dict)
+    fixed: dict[int, tuple[Deck, int]] = field(default_factory=dict)
 
     def all_of(self, operations: tuple[Operation, ...], population: _Population) -> _Population:
         for operation in operations:
@@ -79,8 +79,8 @@ class _Execution:
         return population
 
     def step(self, step: Step, population: _Population) -> _Population:
-        rows, factor = self.rows(step, population)
-        states, lost, missed = step.run(population.states, rows, factor, self.goal, self.constants)
+        decks, factor = self.decks(step, population)
+        states, lost, missed = step.run(population.states, decks, factor, self.goal, self.constants)
         made = _Population(states, population.denominator * factor)
         self.lost += Fraction(lost, made.denominator)
         self.missed += Fraction(missed, made.denominator)
@@ -90,25 +90,23 @@ class _Execution:
             made.states, self.cut = kept, True
         return made
 
-    def rows(self, step: Step, population: _Population) -> tuple[Any, int]:
+    def decks(self, step: Step, population: _Population) -> tuple[Any, int]:
         """The rows of a step's law with their denominator; by key, if the law depends on the state."""
         if step.law is None:
             return None, 1
         if step.keys is None:
-            table = self.tables.get(id(step))
-            if table is None:
-                table = self.tables[id(step)] = self.table(step, self.memory)
-            return table.rows(high=self.high), table.denominator
+            if id(step) not in self.fixed:
+                table = self.table(step, self.memory)
+                self.fixed[id(step)] = table.deck(high=self.high), table.denominator
+            return self.fixed[id(step)]
         made = {
             key: self.table(step, {**self.memory, **dict(zip(step.key_names, key, strict=True))})
-            for key in step.keys(population.states, self.constants)
+            for key in step.keys(population.states)
             if not any(isinstance(entry, Range) for entry in key)
         }
         whole = lcm(1, *(table.denominator for table in made.values()))
-        return {
-            key: [(value, part * (whole // table.denominator)) for value, part in table.rows(high=self.high)]
-            for key, table in made.items()
-        }, whole
+        decks = {key: table.deck(high=self.high, factor=whole // table.denominator) for key, table in made.items()}
+        return decks, whole
 
     def table(self, step: Step, memory: Mapping[str, Value]) -> Table:
         if step.law is None:

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from math import ceil, isqrt, log, log2
+from typing import NamedTuple
 
 from viameter.arith import dyadic
 from viameter.errors import ParameterError
@@ -29,7 +31,10 @@ _WIDEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a law gives, relative to its center: `values[i]` has a mass from low[i] to high[i], over `denominator`."""
+    """What a law gives, relative to its center: `values[i]` has a mass from low[i] to high[i], over `denominator`.
+
+    Integers come one after another, with a tail below them first and a tail above them last.
+    """
 
     values: tuple[Whole | bool, ...]
     low: tuple[int, ...]
@@ -47,9 +52,25 @@ class Table:
         """Whether every mass is known exactly."""
         return self.low == self.high
 
-    def rows(self, *, high: bool = False) -> list[tuple[Whole | bool, int]]:
-        """Values with their lower or upper weights, without those of weight 0."""
-        return [row for row in zip(self.values, self.high if high else self.low, strict=True) if row[1]]
+    def deck(self, *, high: bool = False, factor: int = 1) -> Deck:
+        """Its rows with lower or upper weights, times a factor."""
+        weights = [weight * factor for weight in (self.high if high else self.low)]
+        start = int(isinstance(self.values[0], Range))
+        stop = len(self.values) - int(isinstance(self.values[-1], Range))
+        first = self.values[start] if start < stop else 0
+        rows = list(zip(self.values, weights, strict=True))
+        return Deck(rows, [0, *accumulate(weights)], first if isinstance(first, int) else 0, start, stop)
+
+
+class Deck(NamedTuple):
+    """A table's rows for an enumeration: from `start` to `stop` values one after another, beyond them tails."""
+
+    rows: list[tuple[Whole | bool, int]]
+    sums: list[int]
+    """sums[i] is the weight of all rows before the i-th."""
+    first: int
+    start: int
+    stop: int
 
 
 def law_of(
@@ -133,17 +154,17 @@ def _reach(ratio: Bounds, window: int | None, bits: int) -> int:
 def _laplace(ratio: Bounds, window: int | None, bits: int) -> Table:
     reach = _reach(ratio, window, bits)
     steps = range(-reach, reach + 1)
-    values: tuple[Whole, ...] = (*steps, Range(None, -reach - 1), Range(reach + 1, None))
+    values: tuple[Whole, ...] = (Range(None, -reach - 1), *steps, Range(reach + 1, None))
     if ratio.exact:
         top, below = ratio.low.numerator, ratio.low.denominator
         falling = [(below - top) * top**k * below ** (reach - k) for k in range(reach + 1)]
-        weights = [falling[abs(k)] for k in steps] + [top ** (reach + 1)] * 2
+        weights = [top ** (reach + 1), *(falling[abs(k)] for k in steps), top ** (reach + 1)]
         return Table(values, tuple(weights), tuple(weights), (below + top) * below**reach)
     powers = _powers(ratio, reach + 1)
     sides = (1 - ratio.high) / (1 + ratio.high), (1 - ratio.low) / (1 + ratio.low)
     masses = [_between(powers[abs(k)], *sides) for k in steps]
     tail = _between(powers[reach + 1], 1 / (1 + ratio.high), 1 / (1 + ratio.low))
-    return _enclosed(values, [*masses, tail, tail])
+    return _enclosed(values, [tail, *masses, tail])
 
 
 @lru_cache(maxsize=1024)
@@ -177,9 +198,9 @@ def _gaussian(sigma: Fraction, window: int | None, bits: int) -> Table:
     between = falling[reach + 1 : far + 1]
     tail = Bounds(sum((w.low for w in between), rest.low), sum((w.high for w in between), rest.high))
     steps = range(-reach, reach + 1)
-    masses = [_between(weight, 1 / total_high, 1 / total_low) for weight in [*(falling[abs(k)] for k in steps), tail]]
-    values: tuple[Whole, ...] = (*steps, Range(None, -reach - 1), Range(reach + 1, None))
-    return _enclosed(values, [*masses, masses[-1]])
+    weights = [tail, *(falling[abs(k)] for k in steps), tail]
+    values: tuple[Whole, ...] = (Range(None, -reach - 1), *steps, Range(reach + 1, None))
+    return _enclosed(values, [_between(weight, 1 / total_high, 1 / total_low) for weight in weights])
 
 
 def _gaussian_reach(sigma: Fraction, bits: int) -> int:

@@ -17,13 +17,13 @@ from typing import Any
 from viameter.logic.front.annotations import Declared
 from viameter.logic.front.constants import MISSING, constant
 from viameter.logic.front.errors import ProgramError
-from viameter.logic.front.kinds import UNKNOWN, Kind, join
+from viameter.logic.front.kinds import BIT, UNKNOWN, Kind, join
 from viameter.logic.front.markers import MARKERS
 from viameter.logic.front.names import Names
 from viameter.logic.front.source import Source
 from viameter.logic.front.values import Value, to_kind
 from viameter.logic.lang.core import Append, Assign, Block, Program, Sample, Statement, While
-from viameter.logic.lang.terms import Var
+from viameter.logic.lang.terms import Term, Var
 
 
 @dataclass(slots=True)
@@ -59,6 +59,8 @@ class Context:
     kinds: dict[str, Kind] = field(default_factory=dict)
     fixed: dict[str, Kind] = field(default_factory=dict)
     changed: str = ""
+    unknown: dict[str, ast.Name] = field(default_factory=dict)
+    """Variables that were read while nothing was known of them."""
     made: dict[tuple[int, str], str] = field(default_factory=dict)
     trees: dict[tuple[int, str], Any] = field(default_factory=dict)
     out: list[Statement] = field(default_factory=list)
@@ -69,11 +71,13 @@ class Context:
     appended: set[str] = field(default_factory=set)
     shifts: list[tuple[Sample, str]] = field(default_factory=list)
     invariants: list[tuple[While, tuple[str, ...]]] = field(default_factory=list)
-    requires: list[Any] = field(default_factory=list)
+    requires: list[Term] = field(default_factory=list)
+    """What programs that are called require of this program's inputs."""
+    mechanisms: dict[str, Any] = field(default_factory=dict)
 
     def start(self) -> None:
         """Begin a translation anew; kinds and names are kept."""
-        self.changed, self.watching = "", 0
+        self.changed, self.watching, self.unknown = "", 0, {}
         self.out, self.loops, self.requires = [], [], []
         self.aliases, self.appended = {}, set()
         self.shifts, self.invariants = [], []
@@ -148,7 +152,7 @@ class Context:
         """The value of a variable of the core program."""
         return Value(self.var(name), self.kind(name))
 
-    def fit(self, node: ast.AST, name: str, value: Value) -> Any:
+    def fit(self, node: ast.AST, name: str, value: Value) -> Term:
         """The value as the variable stores it; the variable's kind grows if it must and may."""
         if name not in self.fixed:
             kind = join(self.kind(name), value.kind)
@@ -190,11 +194,15 @@ class Context:
         term = self.fit(node, name, value)
         self.emit(Assign(self.var(name), term, self.source.line(node)))
 
+    def assign_core(self, node: ast.AST, target: Var, term: Term) -> None:
+        """target := term, which is in the variable's own steps already."""
+        self.emit(Assign(target, term, self.source.line(node)))
+
     def append(self, node: ast.AST, name: str, value: Value) -> None:
         """append(name, value)."""
         term = self.fit(node, name, value)
         if self.kind(name).sort == "bool":  # a list of truth values is one of 0 and 1
-            term = to_kind(value, Kind("bit", Fraction(1)))
+            term = to_kind(value, BIT) or term
         self.appended.add(name)
         self.emit(Append(Var(name, "list"), term, self.source.line(node)))
 

@@ -108,7 +108,7 @@ def lap(scale: Any, *, grid: Any = None, center: Any = None, shift: str | None =
 
 
 def expo(scale: Any, *, grid: Any = None, shift: str | None = None) -> int:
-    """One-sided noise: k grid with probability proportional to exp(-k grid / scale), k = 0, 1, 2, ...; grid as in lap."""
+    """One-sided noise: k grid, k = 0, 1, 2, ..., proportional to exp(-k grid / scale); the grid is found as in lap."""
     _outside("expo")
 
 
@@ -133,7 +133,7 @@ def uniform(low: Any, high: Any, *, shift: str | None = None) -> int:
 
 
 def choose(scores: Any, scale: Any) -> int:
-    """The exponential mechanism: an index i of an input list, with probability proportional to exp(scores[i] / scale)."""
+    """The exponential mechanism: an index i of an input list, proportional to exp(scores[i] / scale)."""
     _outside("choose")
 
 

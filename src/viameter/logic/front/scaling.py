@@ -48,7 +48,7 @@ class Product:
 
 def product(ctx: Context, node: ast.expr) -> Product:
     """The product that an expression of a scale stands for."""
-    return _product(ctx, _expanded(ctx, node))
+    return _product(ctx, expanded(ctx, node))
 
 
 def scale(ctx: Context, node: ast.expr, *, grid: Fraction, budgets: bool = True) -> Monomial:
@@ -77,19 +77,19 @@ def mentions_budget(ctx: Context, node: ast.expr) -> bool:
 
 def is_public(ctx: Context, node: ast.expr) -> bool:
     """Whether an expression is made of public inputs, lengths, budgets and constants only."""
-    return _private_part(ctx, _expanded(ctx, node)) is None
+    return _private_part(ctx, expanded(ctx, node)) is None
 
 
-def _expanded(ctx: Context, node: ast.expr) -> ast.expr:
-    """With names for public expressions replaced by what they stand for."""
+def expanded(ctx: Context, node: ast.expr) -> ast.expr:
+    """The expression with names for public expressions replaced by what they stand for."""
 
     class Expand(ast.NodeTransformer):
-        def visit_Name(self, part: ast.Name) -> ast.expr:  # noqa: N802
+        def visit_Name(self, part: ast.Name) -> ast.expr:
             named = ctx.aliases.get(part.id)
-            return part if named is None else _located(_expanded(ctx, named), part)
+            return part if named is None else _located(expanded(ctx, named), part)
 
-    expanded: ast.expr = Expand().visit(copy.deepcopy(node))
-    return expanded
+    found: ast.expr = Expand().visit(copy.deepcopy(node))
+    return found
 
 
 def _located(node: ast.expr, place: ast.expr) -> ast.expr:

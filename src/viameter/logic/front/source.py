@@ -58,7 +58,7 @@ def source_of(function: Callable[..., Any]) -> Source:
         module = ast.Module(body=[], type_ignores=[])
     body = module.body[0].body if above and module.body and isinstance(module.body[0], ast.If) else module.body
     names = {**function.__globals__, **_closure(function)}
-    known = tuple([*above, *lines])
+    known = (*above, *lines)
     return Source(file, start - 1 - len(above), known, _only(body, file, start, known, None), names)
 
 

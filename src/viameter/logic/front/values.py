@@ -18,8 +18,8 @@ from viameter.logic.lang.terms import (
     apply,
     eq,
     ite,
-    lt,
     le,
+    lt,
     mul,
     neg,
     not_,
@@ -97,7 +97,7 @@ def aligned(left: Value, right: Value) -> tuple[Term, Term, Fraction]:
     first, second = as_number(left), as_number(right)
     grid = common(first.kind.grid, second.kind.grid)
     one, other = on_grid(first, grid), on_grid(second, grid)
-    assert one is not None and other is not None, "the common grid holds both"  # noqa: S101, PT018
+    assert one is not None and other is not None, "the common grid holds both"  # noqa: PT018
     return one, other, grid
 
 
@@ -148,7 +148,7 @@ def either(test: Term, then: Value, orelse: Value) -> Value | None:
     if kind is None:
         return None
     one, other = to_kind(then, kind), to_kind(orelse, kind)
-    assert one is not None and other is not None, "the join holds both"  # noqa: S101, PT018
+    assert one is not None and other is not None, "the join holds both"  # noqa: PT018
     return Value(ite(test, one, other), kind)
 
 

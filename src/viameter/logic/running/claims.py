@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import dyadic, exact, show
+from viameter.arith import dyadic, exact
 from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.logic.lang.scales import Amount, Monomial, logarithm_of
@@ -31,34 +31,29 @@ class Known:
 
 def loss_of(verdict: Any, known: Known) -> Loss:
     """The loss of one step of adjacency; rounded up where a logarithm is in it."""
-
-    def worth(amount: Any, name: str) -> Fraction:
-        if isinstance(amount, Amount):
-            return amount_up(amount, known)
-        if amount is None:
-            raise ParameterError(f"the verdict is in the measure {verdict.measure!r} and has no {name}")
-        return exact(amount, name=name)
-
     match verdict.measure:
         case "pure":
-            return pure(worth(verdict.bound, "bound"))
+            return pure(amount_up(verdict.bound, known))
         case "zcdp":
-            return zcdp(worth(verdict.rho, "rho"))
+            return zcdp(amount_up(verdict.bound, known))
         case "approx":
-            return approx(worth(verdict.bound, "bound"), min(worth(verdict.delta, "delta"), Fraction(1)))
+            return approx(amount_up(verdict.bound, known), min(_delta_up(verdict, known), Fraction(1)))
     raise NoTheorem(f"the verdict is in {plain(verdict.measure)}: expected 'pure', 'zcdp' or 'approx'")
+
+
+def _delta_up(verdict: Any, known: Known) -> Fraction:
+    """Delta as the verdict has it, or as what was proved comes to here, whichever is larger."""
+    deltas = [exact(verdict.delta, name="delta")]
+    for proof in getattr(verdict, "proofs", ()):
+        parts = tuple(replace(part, base="1") for part in proof.claim.parts if part.base == "delta")
+        deltas.append(amount_up(Amount(parts), known))
+    return max(deltas)
 
 
 def stated(verdict: Any) -> str:
     """What the verdict says, as people read it: `eps`, `rho 1/200`, `1 with delta 1/1000000`."""
-    if verdict.measure == "zcdp":
-        return f"rho {_text(verdict.rho)}"
-    delta = f" with delta {_text(verdict.delta)}" if verdict.measure == "approx" else ""
-    return f"{_text(verdict.bound)}{delta}"
-
-
-def _text(amount: Any) -> str:
-    return show(amount) if isinstance(amount, Fraction) else str(amount)
+    delta = f" with delta {verdict.delta}" if verdict.measure == "approx" else ""
+    return f"{'rho ' if verdict.measure == 'zcdp' else ''}{verdict.bound}{delta}"
 
 
 def amount_up(amount: Amount, known: Known) -> Fraction:
@@ -81,7 +76,9 @@ def _part_up(part: Monomial, amount: Amount, known: Known) -> Fraction:
     for factor in part.factors:
         number *= evaluate(factor, known.everything)
     if number < 0:
-        raise ParameterError(f"the bound {amount} is negative in {part.as_amount()} at these inputs: nothing shows that")
+        raise ParameterError(
+            f"the bound {amount} is negative in {part.as_amount()} at these inputs: nothing shows that"
+        )
     return number * _base_up(part.base, amount, known.budgets)
 
 

@@ -69,7 +69,7 @@ def compiled(program: Program) -> Compiled:
             "expressions of some hundred operations; name the parts of what is longer"
         ) from None
     names: dict[str, Any] = {"__builtins__": {}, **_BUILTINS}
-    exec(code, names)  # noqa: S102  # of a tree that holds no text of the program
+    exec(code, names)  # of a tree that holds no text of the program
     return Compiled(names[_FUNCTION], tuple(writer.sites))
 
 

@@ -17,7 +17,7 @@ from viameter.logic.lang.terms import Sort, Term, show
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.running.domains import ProgramDomain
 from viameter.logic.running.values import Value, evaluate
-from viameter.spaces import FiniteDomain, IntDomain, LInfDistance, VectorDomain
+from viameter.spaces import FiniteDomain, IntDomain, VectorDomain
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,9 @@ class ProgramAdjacency(Metric):
         if any(mine[name] != theirs[name] for name in mine if name not in private):
             return INFINITY
         shared = {**dict(self.known), **mine}
-        found = any(
-            related(relation, one, other, shared) for relation in self.relations for one, other in ((mine, theirs), (theirs, mine))
+        found = all(
+            any(related(relation, one, other, shared) for relation in self.relations)
+            for one, other in ((mine, theirs), (theirs, mine))
         )
         return Fraction(1) if found else INFINITY
 
@@ -160,7 +161,7 @@ def _hold(relation: Neighbors, values: Mapping[str, Value]) -> bool:
 
 
 def _holds_of_each(fact: Term, items: Value, values: Mapping[str, Value]) -> bool:
-    assert not isinstance(items, int)  # noqa: S101  # facts about each element are about lists
+    assert not isinstance(items, int)  # facts about each element are about lists
     return all(evaluate(fact, {**values, ANY.name: place}) for place in range(len(items)))
 
 

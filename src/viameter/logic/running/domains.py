@@ -31,8 +31,8 @@ class ProgramDomain(Domain):
     inputs: tuple[Input, ...]
     private: frozenset[str]
     facts: tuple[Fact, ...] = ()
-    known: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Lists that were given before and that facts speak of."""
+    known: tuple[tuple[str, Value], ...] = ()
+    """Public inputs that were given before and that facts speak of."""
     lengths: tuple[tuple[str, int], ...] = ()
 
     def admit(self, value: Any) -> dict[str, Value]:
@@ -101,7 +101,7 @@ class ProgramDomain(Domain):
             length = f" of length {lengths[entry.name]}" if entry.name in lengths else ""
             parts.append(f"{public}{entry.name}: {entry.sort}{length}{_grid(entry)}")
         parts += [f"requires {fact}" for fact in self.facts]
-        parts += [f"where {name} = {list(items)}" for name, items in self.known]
+        parts += [f"where {name} = {value}" for name, value in self.known]
         return f"inputs({'; '.join(parts)})"
 
 

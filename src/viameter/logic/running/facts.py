@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from viameter.logic.lang.core import ANY, Program
-from viameter.logic.lang.terms import ONE, App, Num, Term, Truth, Var, add, neg, read, show, sub, substitute, variables
+from viameter.logic.lang.terms import ONE, App, Num, Term, Var, add, neg, read, show, sub, variables
 from viameter.logic.running.values import Value, evaluate, names_measured, names_read
 
 
@@ -32,7 +32,7 @@ class Fact:
         if self.each is None:
             return bool(evaluate(self.term, values))
         items = values[self.each]
-        assert not isinstance(items, int)  # noqa: S101  # facts about each element are about lists
+        assert not isinstance(items, int)  # facts about each element are about lists
         return all(evaluate(self.term, {**values, ANY.name: place}) for place in range(len(items)))
 
     def __str__(self) -> str:
@@ -40,22 +40,10 @@ class Fact:
         return text if self.each is None else f"each {self.each}: {text}"
 
 
-def facts_of(program: Program, given: Mapping[str, Value]) -> list[Fact]:
-    """What the program requires, one by one, with the numbers and truth values of given inputs put in."""
-    known: dict[Var, Term] = {}
-    for entry in program.inputs:
-        value = given.get(entry.name)
-        if isinstance(value, bool):
-            known[entry.var] = Truth(value)
-        elif isinstance(value, int):
-            known[entry.var] = Num(value)
+def facts_of(program: Program) -> list[Fact]:
+    """What the program requires, one by one."""
     stated = [(None, term) for term in program.requires]
-    return [
-        Fact(part, each)
-        for each, term in (*stated, *program.each)
-        for part in _conjuncts(substitute(term, known))
-        if part != Truth(True)
-    ]
+    return [Fact(part, each) for each, term in (*stated, *program.each) for part in _conjuncts(term)]
 
 
 def _conjuncts(term: Term) -> Iterable[Term]:
@@ -64,6 +52,24 @@ def _conjuncts(term: Term) -> Iterable[Term]:
             yield from _conjuncts(part)
     else:
         yield term
+
+
+def is_of_the_element(fact: Fact) -> bool:
+    """Whether a fact about each element reads nothing of its list but the element that it speaks of."""
+    return fact.each is not None and _reads_at_any(fact.term, fact.each)
+
+
+def _reads_at_any(term: Term, name: str) -> bool:
+    match term:
+        case Var():
+            return term.name != name
+        case App("len"):
+            return True
+        case App("read", (Var(name=items), index)) if items == name:
+            return index == ANY
+        case App(_, args):
+            return all(_reads_at_any(arg, name) for arg in args)
+    return True
 
 
 def subject_of(name: str, *, many: bool) -> Term:

@@ -69,11 +69,9 @@ def run(
     its inputs is not checked: `measurement` does so.
 
     >>> from viameter.logic.lang.parsing import read_program
-    >>> program = read_program(
-    ...     "program total\\ninput q: list\\nbegin\\ni := 0\\ns := 0\\nwhile i < len(q) do\\ns := s + q[i]\\ni := i + 1\\nend\\nend\\nreturn s"
-    ... )
-    >>> run(program, {"q": [1, 2, 3]}, {})
-    6
+    >>> lines = ("program last", "input q: list", "begin", "x := q[len(q) - 1]", "end", "return x")
+    >>> run(read_program(chr(10).join(lines)), {"q": [1, 2, 3]}, {})
+    3
     """
     runner = Runner.of(program, budgets)
     names = {entry.name for entry in program.inputs}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from viameter.logic.lang.core import Call, Choose, Exponential, Flip, Gaussian, 
 from viameter.logic.lang.scales import Monomial, logarithm_of
 from viameter.logic.lang.terms import show
 from viameter.logic.lang.text import show_law
-from viameter.logic.running.calling import caller
 from viameter.logic.running.ratios import Ratio
 from viameter.logic.running.values import Value, evaluate
 from viameter.sampling.bernoulli import bernoulli, uniform_below
@@ -50,9 +50,9 @@ def sampler(
             case Uniform():
                 return _uniform
             case Call(name):
-                return caller(name, mechanisms)
+                return _caller(name, mechanisms)
             case _:
-                assert scale is not None  # noqa: S101  # the others have one
+                assert scale is not None  # the others have one
                 return _scaled(law, _amount(scale, values), scale.base, budgets)
     except NumberError as problem:
         depends = [] if scale is None else sorted({*map(show, scale.factors), *({scale.base} & budgets.keys())})
@@ -127,3 +127,19 @@ def _uniform(low: int, high: int, entropy: Entropy) -> int:
     if high <= low:
         return low
     return low + uniform_below(high - low + 1, entropy.stream(8))
+
+
+def _caller(name: str, mechanisms: Mapping[str, Any]) -> Draw:
+    """What calls a mechanism, which draws from its own source; it must release one integer."""
+    mechanism = mechanisms.get(name)
+    if not callable(mechanism):
+        known = ", ".join(sorted(mechanisms)) or "none"
+        raise ParameterError(f"the program calls {name!r}, which is no mechanism that it was given; known: {known}")
+
+    def call(argument: Any, _: Entropy) -> int:
+        released = mechanism(argument)
+        if isinstance(released, bool) or not isinstance(released, Integral):
+            raise ParameterError(f"the mechanism {name!r} released a {type(released).__name__}: expected an integer")
+        return int(released)
+
+    return call

@@ -40,10 +40,14 @@ class Ratio:
             raise NumberError(f"{amount} is not above 0: noise needs a positive scale")
         # 1/ln(b) is at most b/(b - 1).
         if amount * base / (base - 1) > LARGEST_SCALE:
-            raise NumberError(f"{amount}/ln({base}) may be above 2^20: noise that wide is drawn for rational scales only")
+            raise NumberError(
+                f"{amount}/ln({base}) may be above 2^20: noise that wide is drawn for rational scales only"
+            )
         inverse = 1 / amount
         if max(inverse.numerator, inverse.denominator) > LARGEST_ROOT:
-            raise NumberError(f"{amount}/ln({base}): its number has parts above {LARGEST_ROOT}, too large for exact coins")
+            raise NumberError(
+                f"{amount}/ln({base}): its number has parts above {LARGEST_ROOT}, too large for exact coins"
+            )
         return cls(base**-inverse.numerator, inverse.denominator)
 
     def coin(self, stream: Stream) -> bool:

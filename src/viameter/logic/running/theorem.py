@@ -39,13 +39,16 @@ def verified_program(
         - every element moves by at most b, all up or all down: m = 1 between inputs one of which is nowhere above the
           other (MonotoneDistance), and m = 2 between any two (LInfDistance);
         - one element moves by at most b >= g (L1Distance): m = 1, with g in the place of b;
-        - one element is replaced (HammingDistance): m = 1, b = g = 1;
+        - one element is replaced (HammingDistance), or one value (DiscreteDistance): m = 1, b = g = 1;
+        - one row is inserted or deleted (InsertDeleteDistance): m = 1, b = g = 1;
         - any other relation: m = 1, b = g = 1, for d = 0 and 1 only.
     Requires
         The proof, whose certificate can be checked on its own. The noise is drawn exactly. The inputs are what the
         program requires of them. Public inputs are equal. For k >= 2 (`most` = infinity) the inputs between which steps
         lead must be such inputs too: for moves, nothing but that each element lies between two ends that do not depend
-        on private inputs; for replacements, nothing but conditions on each element by itself. Else `most` is 1.
+        on private inputs; for rows and values that are replaced, inserted or deleted, nothing but conditions on each of
+        them by itself. Else `most` is 1. Where rows are inserted or deleted, the proof is about slots for rows, and a
+        slot that is not taken changes nothing of what the program does.
     Ensures
         The loss is that of k steps; 0 for d' = 0; infinite for k above `most` and at infinite distance.
     Proof
@@ -56,9 +59,10 @@ def verified_program(
         max(x, y), element by element, and from there down to y: two such ways, of at most d' each. One element: move
         the elements one after another, element i by ceil(|x_i - y_i|/b) steps; as |x_i - y_i| is a multiple of g and
         b >= g, that is at most |x_i - y_i|/g, and the sum of these is at most n. Replacements: replace the elements
-        that differ one after another; each input on the way has at each place the element of x or of y. All inputs on
-        the way have the length of x and y. Each step costs l by the proof; the group theorem of the measure does the
-        rest.
+        that differ one after another; each input on the way has at each place the element of x or of y. All these ways
+        keep the length. Rows: delete those of x that are not in a longest common subsequence, then insert those of y
+        that are not; two lists that differ by a row are related in the slots of the longer one, of which the slot of
+        that row is not taken in the other run. Each step costs l by the proof; the group theorem does the rest.
     Example
         >>> from viameter.measures import pure
         >>> verified_program(

@@ -20,6 +20,8 @@ from viameter.logic.search.product import Failed, Product, accepts
 from viameter.logic.search.prover import TRIALS, Search
 
 LOOKED_AT = 400
+ENOUGH = 1.0
+"""Seconds after which no cheaper shifts are looked for, once some were found."""
 LONG = 12
 
 
@@ -52,7 +54,8 @@ def _offers(search: Search, pointwise: bool) -> list[Offer]:
     sites = search.sites(pairs, pointwise=pointwise)
     accept = accepts(context, {}, pointwise=pointwise)
     found: list[Offer] = []
-    until = min(search.until, time.monotonic() + max(1.0, (search.until - time.monotonic()) / 4))
+    begun = time.monotonic()
+    until = begun + (search.until - begun) / 4
     for number, combination in enumerate(surviving(product, sites, trials, accept, until=until)):
         shifts = {line: shift_of(choice, sites[line][0]) for line, choice in combination.choices.items()}
         ended = []
@@ -66,7 +69,7 @@ def _offers(search: Search, pointwise: bool) -> list[Offer]:
         offer = _offer(context, ended)
         if offer is not None:
             found.append(offer)
-        if number >= LOOKED_AT:
+        if number >= LOOKED_AT or time.monotonic() - begun > ENOUGH:
             break
     return found
 

@@ -9,7 +9,7 @@ from viameter.logic.kernel.context import RESULT, Context
 from viameter.logic.lang.core import ANY, Input
 from viameter.logic.lang.terms import Num, Term, subterms
 from viameter.logic.search.compiled import Environment, compiled
-from viameter.logic.search.product import Pair
+from viameter.logic.search.product import Alone, Pair
 
 TRIES = 60
 
@@ -29,6 +29,8 @@ class Pairs:
         self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})
         self.widest = max(self.steps)
         self.private = context.neighbors.private
+        self.level = 0
+        self.alone: Alone | None = None
 
     def some(self, count: int, *, longest: int = 4, long: int = 40) -> list[Pair]:
         """Up to `count` pairs; fewer if the relation is hard to meet by chance.
@@ -49,6 +51,8 @@ class Pairs:
         rng, program = self.random, self.context.program
         environment: Environment = {}
         size = rng.randint(0, longest)
+        # Values mostly near zero, where tests are close; or far to one side, where a loop runs long or stops at once.
+        self.level = rng.choice((0, 0, 0, -9, 9))
         lists = [entry for entry in program.inputs if entry.sort == "list"]
         for constant in self.context.neighbors.constants:
             environment[constant] = rng.randint(0, max(size - 1, 0))
@@ -67,7 +71,15 @@ class Pairs:
             return None
         wide = rng.choice((2, 3, 3, 6)) * (self.widest if rng.random() < 0.3 else 1)
         draws = tuple(rng.randint(-wide, wide) for _ in range(8 + 4 * size))
+        if program.output.sort == "int" and rng.random() < 0.6:
+            environment[RESULT.name] = self._output(environment, draws)
         return Pair(environment, draws)
+
+    def _output(self, environment: Environment, draws: tuple[int, ...]) -> int:
+        """What the first run returns, which no shift changes: the output worth asking about."""
+        if self.alone is None:
+            self.alone = Alone(self.context)
+        return self.alone.output(environment, draws)
 
     def _scalar(self, entry: Input, environment: Environment) -> None:
         rng = self.random
@@ -88,7 +100,7 @@ class Pairs:
         before = {name: value for name, value in environment.items() if isinstance(value, tuple)}
         for _ in range(TRIES):
             for entry in lists:
-                value = rng.randint(-2, 5) if rng.random() < 0.7 else rng.randint(0, 1)
+                value = rng.randint(-2, 5) + self.level if rng.random() < 0.7 else rng.randint(0, 1)
                 if entry.name in self.private:
                     # The largest changes are the ones that break a proof.
                     step = rng.choice((-1, 1)) * (self.widest if rng.random() < 0.6 else rng.choice(self.steps))

@@ -95,6 +95,7 @@ class Product:
             for side in (1, 2):
                 self.initial[str(Var(var.name, var.sort, side))] = False if var.sort == "bool" else 0
         self.initial.update({cost(base).name: 0 for base in context.units})
+        self.sampled = [s.at for s in statements_of(program.body) if isinstance(s, Sample)]
         self.noisy = {
             s.at
             for s in statements_of(program.body)
@@ -276,6 +277,19 @@ class Product:
                     inner(run, pair, shifts)
 
         return step
+
+
+class Alone(Product):
+    """The first run by itself: the same interpreter with both runs given the same inputs and draws."""
+
+    def output(self, environment: Environment, draws: tuple[int, ...]) -> Any:
+        """What the first run returns."""
+        inputs = dict(environment)
+        for name in self.context.neighbors.private:
+            inputs[f"{name}<2>"] = inputs[f"{name}<1>"]
+        still = {at: Shift(lambda _: 0, sees_draw=False) for at in self.sampled}
+        output = self.context.program.output
+        return self.run(Pair(inputs, draws), still).environment[str(Var(output.name, output.sort, 1))]
 
 
 def accepts(context: Context, bounds: Mapping[str, Any], *, pointwise: bool) -> Callable[[Environment], bool]:

@@ -1,4 +1,4 @@
-"""Amounts of cost in a context's units: what a step of noise costs, logarithms of ratios, deltas; rounded up if at all."""
+"""Amounts of cost in a context's units: what a step of noise costs, logarithms of ratios, deltas; if rounded, up."""
 
 from __future__ import annotations
 

@@ -71,14 +71,16 @@ class Bad:
         later = {var.name for var in assigned(Block(block.statements[places[0] :]))}
         lost = {var.name for var in variables(self.center)} & later
         if lost:
-            raise ParameterError(f"line {self.statement.at}: the center speaks of {', '.join(sorted(lost))}, which change")
+            raise ParameterError(
+                f"line {self.statement.at}: the center speaks of {', '.join(sorted(lost))}, which change"
+            )
 
 
 def up_to_bad(judgment: Judgment, bad: Bad, post: Assertion) -> Judgment:
     """From |-_{b, d} c1 ~ c2 : P => (not bad<1> => Q) and Pr[bad in run 1] <= d': |-_{b, d + d'} c1 ~ c2 : P => Q.
 
     Sound: keep the witnesses where bad does not hold: there Q does. The rest of mu_L has a mass of at most d'; move
-    each of its pairs (m, m') to a pair (m, m'') of Q, and leave it out of mu_R, whose second marginal only gets smaller.
+    each of its pairs (m, m') to a pair (m, m'') of Q, and leave it out of mu_R, whose second marginal gets smaller.
     All that was moved is excess, and adds d'. So Q need not hold where bad does, but every m must have *some* partner:
     Q is made of equations x<1> == x<2>, and of ghosts that say that lists are equal, for variables that c2 assigns;
     m'' takes their values from m. (For Q = false the premise may be true if bad is certain, and the conclusion is not.)

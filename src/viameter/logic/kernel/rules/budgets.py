@@ -1,4 +1,4 @@
-"""Fixed budgets and the ghost: moving one into the other, and the loop of the slides with a budget for each iteration."""
+"""Fixed budgets and the ghost: moving one into the other, and the loop with a budget for each iteration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viameter.errors import ParameterError
 from viameter.logic.kernel.assertion import Assertion, Clause, clause, conjunction, terms, with_values
 from viameter.logic.kernel.context import Context, cost
 from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, demand, made
-from viameter.logic.kernel.rules.fixed import check_budget, counter, names_cost
+from viameter.logic.kernel.rules.fixed import check_budget, names_cost, new_counter
 from viameter.logic.kernel.rules.structure import added
 from viameter.logic.kernel.rules.weakening import consequence
 from viameter.logic.lang.core import Block, While
@@ -103,13 +103,15 @@ def awhile(
     Side conditions: n is a number; b_k is fixed and at least 0; I does not speak of the logical constant for k.
     """
     right = left if right is None else right
-    context, symbol = asks.context, counter(left.at)
+    context, symbol = asks.context, new_counter(asks.context, left.at)
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         raise ParameterError(f"most={most!r}: expected how often the loop may go round, a number of at least 0")
     if any(symbol in variables(entry.term) for entry in invariant):
         raise ParameterError(f"line {left.at}: the invariant speaks of {symbol}, which differs between iterations")
     test, value = context.run(left.test, 1), context.run(variant, 1)
-    ends = Obligation((*terms(invariant), le(value, ZERO)), not_(test), "a variant of 0 ends the loop", left.at, "awhile")
+    ends = Obligation(
+        (*terms(invariant), le(value, ZERO)), not_(test), "a variant of 0 ends the loop", left.at, "awhile"
+    )
     demand(asks, ends)
     premises: list[Judgment] = []
     total: dict[str, Term] = {}

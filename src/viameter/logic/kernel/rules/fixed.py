@@ -29,6 +29,14 @@ def counter(line: int) -> Var:
     return Var(f"{COUNTED}{line}")
 
 
+def new_counter(context: Context, line: int) -> Var:
+    """The same, if nothing is known of it: an adjacency that had such a constant would speak of one iteration alone."""
+    found = counter(line)
+    if found.name in {*context.neighbors.constants, *(entry.name for entry in context.program.inputs)}:
+        raise ParameterError(f"{found} is a constant of the adjacency: rename it, it stands for the iteration here")
+    return found
+
+
 def is_drawn(var: Var) -> bool:
     """Whether it is a value drawn by a rule for sampling, quantified where it stands."""
     return ".v" in var.name

@@ -55,7 +55,7 @@ def laplace_shifted(
 ) -> Judgment:
     """|-_{k/scale} x :=$ lap(scale, y) ~ x' :=$ lap(scale, y') : |y<1> + s - y'<2>| <= k => x<1> + s == x'<2>.
 
-    Sound: both witnesses live on the pairs (v, v + s). mu_L gives such a pair the first run's probability of v, mu_R the
+    Sound: both witnesses live on the pairs (v, v + s). mu_L gives a pair the first run's probability of v, mu_R the
     second run's of v + s; s does not depend on the draw, so that v -> v + s is a bijection of the integers and the
     marginals are right. The ratio is exp((|v + s - y'| - |v - y|)/scale) <= exp(|y + s - y'|/scale).
     Side conditions: the same public scale; s is an integer that speaks neither of x<1> nor of x'<2> nor of ghosts, so
@@ -100,7 +100,7 @@ def laplace_interval(
     Without `apart` J is relative to the second run's own center, y'<2>, and nothing is asked of the centers.
     Sound: let p be the first run's probability of I, and q the second's of J given the centers. On I x J take
     mu_L(v, w) = P1(v) P2(w) / q and mu_R(v, w) = P1(v) P2(w) / p, and the same on the complements. mu_L has the first
-    run's marginal, mu_R the second's (nothing where p is 0), and the ratio is p/q or (1 - p)/(1 - q). r is the larger of
+    run's marginal, mu_R the second's (nothing where p is 0), the ratio is p/q or (1 - p)/(1 - q). r is the larger of
     these for the worst distance of the centers, and no smaller r will do (Strassen: the events I and its complement).
     Side conditions: exp(-1/scale) is rational, so that p and q are; the intervals are constant; y does not speak of x.
     If q is 0 and p is not, there is no such coupling, at any cost.
@@ -163,7 +163,9 @@ def _check_shift(context: Context, shift: Term, left: Sample, right: Sample) -> 
 def _keeps_center(left: Sample, right: Sample) -> None:
     for statement in (left, right):
         if statement.target in variables(_law(statement).center):
-            raise ParameterError(f"line {statement.at}: the center speaks of {statement.target}, which the draw changes")
+            raise ParameterError(
+                f"line {statement.at}: the center speaks of {statement.target}, which the draw changes"
+            )
 
 
 def _gaps(apart: tuple[int, int] | None, line: int) -> range:

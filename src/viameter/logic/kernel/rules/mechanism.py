@@ -53,7 +53,7 @@ def mechanism(measurement: Measurement, *, distance: Number = 1) -> Mechanism:
     >>> import viameter as vm
     >>> noisy = mechanism(vm.laplace(vm.Space(vm.scalars(int), vm.AbsoluteDistance()), scale=4), distance=2)
     >>> noisy.epsilon, noisy.delta, noisy.says
-    (Fraction(1, 2), Fraction(0, 1), 'epsilon = 0.5, delta = 0 for integers that are at most 2 apart')
+    (Fraction(1, 2), Fraction(0, 1), 'epsilon = 1/2, delta = 0 for integers that are at most 2 apart')
     """
     steps = whole(distance, name="distance")
     epsilon, delta = _read(measurement, steps)
@@ -68,7 +68,9 @@ def _read(measurement: Measurement, distance: int) -> tuple[Fraction, Fraction]:
         raise ParameterError(f"distance={distance!r}: expected an integer of at least 0")
     space = measurement.input_space
     if not isinstance(space.domain, IntDomain) or not isinstance(space.metric, AbsoluteDistance):
-        raise NoTheorem(f"a program calls a mechanism on one integer, with AbsoluteDistance(): {space!r} is another space")
+        raise NoTheorem(
+            f"a program calls a mechanism on one integer, with AbsoluteDistance(): {space!r} is another space"
+        )
     if measurement.measure not in (PureDP, ApproxDP):
         raise NoTheorem(
             f"the mechanism is measured in {measurement.measure!r}: expected PureDP or ApproxDP; "

@@ -27,7 +27,7 @@ def pointwise(
     With `budget`, the premise spends by ghosts instead: it has P, cost == 0 before, and for the output that is asked
     about cost <= b after. With a delta in the premise's budget the result has delta for each of `outputs`, which must
     be all that the first run can give.
-    Sound: the premise, for R = r, gives P1(out = r) <= e^b P2(out = r) + delta, for every integer r: countably many. Let
+    Sound: the premise, for R = r, gives P1(out = r) <= e^b P2(out = r) + delta, for all r: countably many. Let
     A_r, B_r be the two runs' results that have out = r. Take mu_L(m, m') = P1(m) P2(m') / P2(B_r) and mu_R = P1(m)
     P2(m') / P1(A_r) on A_r x B_r. All marginals are right, mu_L exceeds e^b mu_R by at most delta for each r, and where
     P2(B_r) = 0 < P1(A_r) <= delta any result of the second run with out set to r is a partner.

@@ -1,0 +1,195 @@
+"""The search for inputs that tell a program's runs apart: from small pairs upward, climbing where the loss grows."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+
+from viameter.errors import ParameterError
+from viameter.logic.exact import Budget, Effort, Output, Value, masses_of
+from viameter.logic.exact.outcomes import is_vague
+from viameter.logic.lang.core import Call, Program, Sample, statements_of
+from viameter.logic.lang.scales import Amount
+from viameter.logic.neighbors import Neighbors
+from viameter.logic.refute.candidates import Pair, numbers_in, pairs
+from viameter.logic.refute.claims import budgets_for, cost_of, factor_of
+from viameter.logic.refute.judging import Judged, View, judged, judged_at, judged_at_delta
+from viameter.logic.refute.moves import moves
+from viameter.logic.refute.related import related
+
+_BITS = 30
+_STATES = 3000
+_EVENTS = 8
+_BATCH = 24
+_KEPT_VIEWS = 4000
+_BUDGETS = 5
+_DELAY = 12
+"""How many pairs each further budget stays behind the one before."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A pair at some budgets, the event that tells it apart best, and the loss as a multiple of the claim."""
+
+    pair: Pair
+    neighbors: Neighbors
+    budgets: Mapping[str, Budget]
+    at: int
+    """Which of the budgets."""
+    found: Judged
+    score: float
+
+
+@dataclass(slots=True)
+class Search:
+    """A search; `claim` is what losses are compared with."""
+
+    program: Program
+    neighbors: tuple[Neighbors, ...]
+    claim: Amount
+    deadline: float
+    delta: Fraction = Fraction(0)
+    progress: Progress | None = None
+    best: float = -inf
+    count: int = 0
+    views: dict[object, View] = field(default_factory=dict)
+    seen: set[object] = field(default_factory=set)
+
+    @property
+    def over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() > self.deadline
+
+    def run(self) -> Iterator[Tried]:
+        """Everything that was tried, as it goes: small pairs in batches, and between them climbs from the best."""
+        if any(isinstance(s, Sample) and isinstance(s.law, Call) for s in statements_of(self.program.body)):
+            return
+        starts = self.starts()
+        heap: list[tuple[float, int, Tried]] = []
+        while not self.over:
+            batch = 0
+            for tried in starts:
+                yield tried
+                heapq.heappush(heap, (-tried.score, self.count, tried))
+                batch += 1
+                if batch == _BATCH or self.over:
+                    break
+            if not batch and not heap:
+                return
+            for _ in range(2):
+                if heap:
+                    yield from self.climb(heapq.heappop(heap)[2], heap)
+
+    def starts(self) -> Iterator[Tried]:
+        """Small pairs, each at the first budgets at once and at the others later."""
+        found = list(pairs(self.program, self.neighbors))
+        for _, at, index in sorted((index + _DELAY * at, at, index) for index in range(len(found)) for at in range(_BUDGETS)):
+            if self.over:
+                return
+            tried = self.attempt(found[index], at)
+            if tried is not None:
+                yield tried
+
+    def climb(self, start: Tried, heap: list[tuple[float, int, Tried]]) -> Iterator[Tried]:
+        """Better pairs near a pair, one after the other, until none is better."""
+        private = frozenset().union(*(entry.private for entry in self.neighbors))
+        sizes = (1, *(n for n in numbers_in(self.program, self.neighbors)[:2] if n > 1))
+        here = start
+        while not self.over:
+            best: Tried | None = None
+            options = [(here.pair, at) for at in range(_BUDGETS) if at != here.at]
+            options += [(pair, here.at) for pair in moves(self.program, private, here.pair, sizes=sizes)]
+            for pair, at in options:
+                if self.over:
+                    break
+                tried = self.attempt(pair, at)
+                if tried is None:
+                    continue
+                yield tried
+                if tried.score > here.score and (best is None or tried.score > best.score):
+                    best = tried
+            if best is None:
+                return
+            here = best
+
+    def attempt(self, pair: Pair, at: int) -> Tried | None:
+        """Try a pair at the budgets of that number; None if it was tried before, is no pair of neighbors, or fails."""
+        key = (at, pair.key)
+        if key in self.seen:
+            return None
+        self.seen.add(key)
+        neighbors = self.relation(pair)
+        if neighbors is None:
+            return None
+        try:
+            budgets = next((b for n, b in enumerate(budgets_for(self.program, self.claim, pair.first)) if n == at), None)
+            if budgets is None:
+                return None
+            found = self.judge(pair, budgets)
+            cost = sum(cost_of(self.claim, pair.first, budgets).bounds()) / 2
+        except ParameterError:
+            # Not every small input is one that the program makes sense of: a scale of 0, uniform(1, 0).
+            return None
+        if found is None:
+            return None
+        self.count += 1
+        score = found.loss / float(cost) if cost > 0 else found.loss
+        if score > self.best:
+            self.best = score
+            if self.progress is not None:
+                self.progress(f"tried {self.count} pairs: the best loss is {score:.4g} of {self.claim}")
+        return Tried(pair, neighbors, budgets, at, found, score)
+
+    def relation(self, pair: Pair) -> Neighbors | None:
+        """The adjacency that relates a pair, in either order."""
+        for entry in self.neighbors:
+            if related(self.program, entry, pair.first, pair.second) or related(
+                self.program, entry, pair.second, pair.first
+            ):
+                return entry
+        return None
+
+    def judge(self, pair: Pair, budgets: Mapping[str, Budget]) -> Judged | None:
+        """The event that tells a pair apart best."""
+        effort = Effort(bits=_BITS, states=_STATES, deadline=self.deadline)
+        one, two = (self.view(inputs, budgets, effort) for inputs in (pair.first, pair.second))
+        if self.delta > 0:
+            return judged_at_delta(one, two, factor_of(self.claim, pair.first, budgets).high, self.delta)
+        if self.program.output.sort != "list" or not (one.low.cut or two.low.cut):
+            return judged(one, two)
+        found = []
+        for goal in (*_heaviest(one), *_heaviest(two)):
+            left, right = (self.view(inputs, budgets, effort, goal) for inputs in (pair.first, pair.second))
+            found.append(judged_at(left, right, (goal,)))
+        return max(found, key=lambda entry: entry.loss, default=None)
+
+    def view(
+        self, inputs: Mapping[str, Value], budgets: Mapping[str, Budget], effort: Effort, goal: Output | None = None
+    ) -> View:
+        """The distribution on one input; kept, since a search comes back to the same inputs."""
+        key = (tuple(inputs.items()), tuple(budgets.items()), effort, goal)
+        if key not in self.views:
+            if len(self.views) >= _KEPT_VIEWS:
+                self.views.clear()
+            low, exact = masses_of(self.program, inputs, budgets, effort=effort, goal=goal)
+            high = low
+            if not exact:
+                high, _ = masses_of(self.program, inputs, budgets, effort=effort, goal=goal, high=True)
+            self.views[key] = View(low, high)
+        return self.views[key]
+
+
+def _heaviest(view: View) -> list[Output]:
+    known = ((weight, key) for key, weight in view.low.weights.items() if not is_vague(key))
+    return [key for _, key in heapq.nlargest(_EVENTS, known)]
+
+
+def effort_at(bits: int) -> Effort:
+    """The effort with which a find is confirmed."""
+    return replace(Effort(), bits=bits, states=200_000)
