@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from viameter.logic.exact.liveness import Names, live_at_head, live_before, live_before_statement
+from viameter.logic.exact.liveness import Names, live_at_head, live_before, live_before_statement, without_dead
 from viameter.logic.exact.splitting import Splitter
 from viameter.logic.exact.translating import Translator, changed_in, defined
 from viameter.logic.lang.core import (
@@ -80,8 +80,8 @@ def machine_of(program: Program, *, aimed: bool = False, short: bool = True) -> 
     """Compile a program; an aimed one follows a single output list. Without `short`, every value drawn is gone through."""
     made = _Compiler(Translator(program, aimed and program.output.sort == "list"), short)
     after = frozenset({program.output.name})
-    start = made.translator.order(live_before(program.body, after))
-    return Machine(program, start, made.block(program.body, after))
+    body = without_dead(program.body, after)
+    return Machine(program, made.translator.order(live_before(body, after)), made.block(body, after))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ each lies between two integers over a power of two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -40,6 +40,7 @@ class Table:
     low: tuple[int, ...]
     high: tuple[int, ...]
     denominator: int
+    decks: dict[tuple[bool, int], Deck] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.values) == len(self.low) == len(self.high):
@@ -53,13 +54,17 @@ class Table:
         return self.low == self.high
 
     def deck(self, *, high: bool = False, factor: int = 1) -> Deck:
-        """Its rows with lower or upper weights, times a factor."""
+        """Its rows with lower or upper weights, times a factor; kept, since tables are."""
+        if (high, factor) in self.decks:
+            return self.decks[high, factor]
         weights = [weight * factor for weight in (self.high if high else self.low)]
         start = int(isinstance(self.values[0], Range))
         stop = len(self.values) - int(isinstance(self.values[-1], Range))
         first = self.values[start] if start < stop else 0
         rows = list(zip(self.values, weights, strict=True))
-        return Deck(rows, [0, *accumulate(weights)], first if isinstance(first, int) else 0, start, stop)
+        made = Deck(rows, [0, *accumulate(weights)], first if isinstance(first, int) else 0, start, stop)
+        self.decks[high, factor] = made
+        return made
 
 
 class Deck(NamedTuple):
@@ -121,10 +126,10 @@ def uniform(low: int, high: int) -> Table:
 
 def _ratio(law: Law, scale: Monomial, memory: Mapping[str, Value], budgets: Mapping[str, Budget]) -> Bounds:
     """exp(-1/scale): by how much the mass falls with each step."""
-    rate = real_of(scale.base, budgets) * (1 / _scale(law, scale, memory))
-    if rate.bounds()[0] <= 0:
-        raise ParameterError(f"{show_law(law)} has a scale that is not positive")
-    return power_of_e(rate * -1)
+    ratio = power_of_e(real_of(scale.base, budgets) * (-1 / _scale(law, scale, memory)))
+    if ratio.high >= 1:
+        raise ParameterError(f"{show_law(law)} has a scale that is not positive, or too large to enumerate")
+    return ratio
 
 
 def _scale(law: Law, scale: Monomial, memory: Mapping[str, Value]) -> Fraction:

@@ -47,16 +47,27 @@ def cuts(
     return min(max(at, low), high), min(max(on, low), high)
 
 
-def whole(value: Any) -> Any:
-    """An integer that is known; else the question is undecided."""
-    if value.__class__ is Range:
+def row_of(total: Whole, factor: int, first: int, start: int, stop: int, size: int) -> tuple[int, bool]:
+    """The row in which factor * drawn is this total, and whether it is surely so there: in a tail it may be.
+
+    The row is -1 if there is none.
+    """
+    if isinstance(total, Range):
         raise Undecided
-    return value
+    at, over = divmod(total, factor)
+    at += start - first
+    if over:
+        return -1, True
+    if start <= at < stop:
+        return at, True
+    if at < start:
+        return (0, False) if start else (-1, True)
+    return (size - 1, False) if stop < size else (-1, True)
 
 
 _SCOPE = {
     "Range": Range, "Undecided": Undecided, "cuts": cuts, "greater": greater, "item": item, "lesser": lesser,
-    "quotient": quotient, "remainder": remainder, "same": same, "whole": whole,
+    "quotient": quotient, "remainder": remainder, "row_of": row_of, "same": same,
 }  # fmt: skip
 
 

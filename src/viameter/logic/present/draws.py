@@ -8,7 +8,7 @@ from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import Context, charge_of
 from viameter.logic.lang.core import Call, Choose, Exponential, Flip, Gaussian, Laplace, Sample, Uniform
 from viameter.logic.lang.scales import Monomial
-from viameter.logic.lang.terms import FALSE, TRUE, ZERO, App, Num, Term, Var, add, show, sub
+from viameter.logic.lang.terms import FALSE, TRUE, ZERO, App, Num, Term, Var, add, magnitude, show, sub
 from viameter.logic.present.amounts import inverse, named
 
 FREE = "costs nothing"
@@ -71,7 +71,7 @@ def _spent(context: Context, statement: Sample, shift: Term) -> str:
     moved = sub(add(shift, context.run(statement.law.center, 1)), context.run(statement.law.center, 2))
     if isinstance(moved, Num):
         return _fixed(Num(abs(moved.value)), scale)
-    return f"costs {inverse(scale)} for each step" + ("" if moved == shift else f" of {show(moved)}")
+    return f"costs {inverse(scale)} for each step" + ("" if moved == shift else f" of {show(magnitude(moved))}")
 
 
 def _signed(shift: Term, scale: Monomial) -> str:

@@ -16,7 +16,7 @@ from viameter.logic.exact.powers import real_of, times_of
 from viameter.logic.lang.core import Choose, Exponential, Laplace, Program, Sample, statements_of
 from viameter.logic.lang.scales import Amount, Monomial
 
-TARGETS = (1.4, 2.8, 5.6, 0.6, 0.2)
+TARGETS = (2.8, 1.4, 5.6, 11.2, 0.5)
 """How large budgets are about; some flaws show when a budget is large, some when it is small."""
 _LARGEST_TIMES = 720
 

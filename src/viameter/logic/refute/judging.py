@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, inf, log
+from heapq import nlargest
+from math import exp, inf, isinf, log
 
 from viameter.logic.exact import Masses, Output
 from viameter.logic.exact.outcomes import is_vague
@@ -30,15 +31,22 @@ class Judged:
 
     loss: float
     hope: float
+    likely: float
+    """The logarithm of the larger probability."""
     event: tuple[Output, ...]
     flipped: bool
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """By loss; of losses that floats cannot tell apart, the likelier event is better."""
+        return (self.loss if isinf(self.loss) else round(self.loss, 9)), self.likely
 
 
 def judged(one: View, two: View) -> Judged | None:
     """The single output whose probabilities differ most, in either direction."""
     return max(
         (*_directed(one, two, flipped=False), *_directed(two, one, flipped=True)),
-        key=lambda found: (found.loss, found.hope),
+        key=lambda found: found.rank,
         default=None,
     )
 
@@ -47,7 +55,7 @@ def judged_at(one: View, two: View, event: tuple[Output, ...]) -> Judged:
     """What one event shows, in the better direction."""
     return max(
         (_of_event(one, two, event, flipped=False), _of_event(two, one, event, flipped=True)),
-        key=lambda found: (found.loss, found.hope),
+        key=lambda found: found.rank,
     )
 
 
@@ -68,8 +76,8 @@ def judged_at_delta(one: View, two: View, factor: Fraction, delta: Fraction) -> 
         least = sum((right.high.outright(key) for key in event), Fraction(0))
         slack = right.high.slack(event)
         loss = _log(mass - delta) - _log(least + slack)
-        found.append(Judged(loss, max(loss, _log(mass - delta) - _log(least)), event, flipped))
-    return max(found, key=lambda entry: entry.loss, default=None)
+        found.append(Judged(loss, max(loss, _log(mass - delta) - _log(least)), _log(mass), event, flipped))
+    return max(found, key=lambda entry: entry.rank, default=None)
 
 
 def _directed(one: View, two: View, *, flipped: bool) -> Iterator[Judged]:
@@ -82,9 +90,10 @@ def _directed(one: View, two: View, *, flipped: bool) -> Iterator[Judged]:
             continue
         other = others.get(output, 0)
         least = log(other) - above if other else -inf
-        ranked.append((log(weight) - below - _log_sum(least, lost), output))
-    ranked.sort(key=lambda entry: entry[0], reverse=True)
-    for _, output in ranked[:_LOOKED_AT]:
+        likely = log(weight) - below
+        loss = likely - _log_sum(least, lost)
+        ranked.append((loss if isinf(loss) else round(loss, 9), likely, output))
+    for _, _, output in nlargest(_LOOKED_AT, ranked, key=lambda entry: entry[:2]):
         yield _of_event(one, two, (output,), flipped=flipped)
 
 
@@ -93,8 +102,8 @@ def _of_event(one: View, two: View, event: tuple[Output, ...], *, flipped: bool)
     least = sum((two.high.outright(output) for output in event), Fraction(0))
     first = _log(mass)
     if first == -inf:
-        return Judged(-inf, -inf, event, flipped)
-    return Judged(first - _log(least + two.high.slack(event)), first - _log(least), event, flipped)
+        return Judged(-inf, -inf, -inf, event, flipped)
+    return Judged(first - _log(least + two.high.slack(event)), first - _log(least), first, event, flipped)
 
 
 def _log(number: Fraction) -> float:

@@ -11,22 +11,26 @@ from math import inf
 
 from viameter.errors import ParameterError
 from viameter.logic.exact import Budget, Effort, Output, Value, masses_of
-from viameter.logic.exact.outcomes import is_vague
 from viameter.logic.lang.core import Call, Program, Sample, statements_of
 from viameter.logic.lang.scales import Amount
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.refute.candidates import Pair, numbers_in, pairs
 from viameter.logic.refute.claims import budgets_for, cost_of, factor_of
+from viameter.logic.refute.goals import is_wide, near, outputs_of
 from viameter.logic.refute.judging import Judged, View, judged, judged_at, judged_at_delta
 from viameter.logic.refute.moves import moves
 from viameter.logic.refute.related import related
 
 _BITS = 30
-_STATES = 3000
-_EVENTS = 8
+_STATES = 30_000
+_ALL_LISTS_UP_TO = 5
+"""For longer input lists than this not every output list is looked at."""
 _BATCH = 24
 _KEPT_VIEWS = 4000
 _BUDGETS = 5
+_SIDEWAYS = 4
+_MUCH_BETTER = 1.03
+_NO_WORSE = 1e-9
 _DELAY = 12
 """How many pairs each further budget stays behind the one before."""
 
@@ -58,8 +62,14 @@ class Search:
     progress: Progress | None = None
     best: float = -inf
     count: int = 0
+    wide: bool = False
+    effort: Effort = Effort()  # noqa: RUF009  # a frozen value
     views: dict[object, View] = field(default_factory=dict)
     seen: set[object] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.wide = self.program.output.sort == "list" and is_wide(self.program)
+        self.effort = Effort(bits=_BITS, states=_STATES, deadline=self.deadline)
 
     @property
     def over(self) -> bool:
@@ -71,20 +81,27 @@ class Search:
         if any(isinstance(s, Sample) and isinstance(s.law, Call) for s in statements_of(self.program.body)):
             return
         starts = self.starts()
-        heap: list[tuple[float, int, Tried]] = []
+        heaps: dict[object, list[tuple[float, int, Tried]]] = {}
         while not self.over:
             batch = 0
             for tried in starts:
                 yield tried
+                heap = heaps.setdefault(self.public(tried.pair), [])
                 heapq.heappush(heap, (-tried.score, self.count, tried))
                 batch += 1
-                if batch == _BATCH or self.over:
+                if batch == _BATCH:
                     break
-            if not batch and not heap:
+            waiting = [heap for heap in heaps.values() if heap]
+            if not waiting and not batch:
                 return
-            for _ in range(2):
-                if heap:
-                    yield from self.climb(heapq.heappop(heap)[2], heap)
+            # Under each choice of public inputs apart: what is best under one may be a dead end.
+            for heap in waiting:
+                yield from self.climb(heapq.heappop(heap)[2])
+
+    def public(self, pair: Pair) -> object:
+        """The public inputs of a pair."""
+        private = {name for entry in self.neighbors for name in entry.private}
+        return tuple(sorted((name, value) for name, value in pair.first.items() if name not in private))
 
     def starts(self) -> Iterator[Tried]:
         """Small pairs, each at the first budgets at once and at the others later."""
@@ -96,29 +113,40 @@ class Search:
             if tried is not None:
                 yield tried
 
-    def climb(self, start: Tried, heap: list[tuple[float, int, Tried]]) -> Iterator[Tried]:
-        """Better pairs near a pair, one after the other, until none is better."""
-        private = frozenset().union(*(entry.private for entry in self.neighbors))
-        sizes = (1, *(n for n in numbers_in(self.program, self.neighbors)[:2] if n > 1))
-        here = start
+    def climb(self, here: Tried) -> Iterator[Tried]:
+        """Better pairs near a pair, one after the other, until none is better; a few steps may be no worse instead."""
+        sideways = _SIDEWAYS
         while not self.over:
             best: Tried | None = None
-            options = [(here.pair, at) for at in range(_BUDGETS) if at != here.at]
-            options += [(pair, here.at) for pair in moves(self.program, private, here.pair, sizes=sizes)]
-            for pair, at in options:
+            for pair, at in self.options(here):
                 if self.over:
-                    break
-                tried = self.attempt(pair, at)
+                    return
+                tried = self.attempt(pair, at, here.found.event[0])
                 if tried is None:
                     continue
                 yield tried
-                if tried.score > here.score and (best is None or tried.score > best.score):
+                if best is None or tried.score > best.score:
                     best = tried
-            if best is None:
+                    if best.score > here.score * _MUCH_BETTER > 0:
+                        break
+            if best is None or best.score < here.score - _NO_WORSE:
                 return
+            if best.score <= here.score + _NO_WORSE:
+                sideways -= 1
+                if sideways < 0:
+                    return
             here = best
 
-    def attempt(self, pair: Pair, at: int) -> Tried | None:
+    def options(self, here: Tried) -> Iterator[tuple[Pair, int]]:
+        """What to try next: pairs near a pair, and the same pair at other budgets."""
+        private = frozenset().union(*(entry.private for entry in self.neighbors))
+        sizes = (1, *(n for n in numbers_in(self.program, self.neighbors)[:2] if n > 1))
+        for pair in moves(self.program, private, here.pair, sizes=sizes):
+            yield pair, here.at
+        for at in range(_BUDGETS):
+            yield here.pair, at
+
+    def attempt(self, pair: Pair, at: int, hint: Output | None = None) -> Tried | None:
         """Try a pair at the budgets of that number; None if it was tried before, is no pair of neighbors, or fails."""
         key = (at, pair.key)
         if key in self.seen:
@@ -131,7 +159,7 @@ class Search:
             budgets = next((b for n, b in enumerate(budgets_for(self.program, self.claim, pair.first)) if n == at), None)
             if budgets is None:
                 return None
-            found = self.judge(pair, budgets)
+            found = self.judge(pair, budgets, hint)
             cost = sum(cost_of(self.claim, pair.first, budgets).bounds()) / 2
         except ParameterError:
             # Not every small input is one that the program makes sense of: a scale of 0, uniform(1, 0).
@@ -155,19 +183,26 @@ class Search:
                 return entry
         return None
 
-    def judge(self, pair: Pair, budgets: Mapping[str, Budget]) -> Judged | None:
-        """The event that tells a pair apart best."""
-        effort = Effort(bits=_BITS, states=_STATES, deadline=self.deadline)
-        one, two = (self.view(inputs, budgets, effort) for inputs in (pair.first, pair.second))
+    def judge(self, pair: Pair, budgets: Mapping[str, Budget], hint: Output | None) -> Judged | None:
+        """The event that tells a pair apart best; among lists that are too many, near the hint and a few others."""
+        both = pair.first, pair.second
         if self.delta > 0:
+            one, two = (self.view(inputs, budgets, self.effort) for inputs in both)
             return judged_at_delta(one, two, factor_of(self.claim, pair.first, budgets).high, self.delta)
-        if self.program.output.sort != "list" or not (one.low.cut or two.low.cut):
+        if self.program.output.sort != "list" or not (self.wide or _longest(pair) > _ALL_LISTS_UP_TO):
+            one, two = (self.view(inputs, budgets, self.effort) for inputs in both)
             return judged(one, two)
+        goals: dict[Output, None] = {}
+        if isinstance(hint, tuple):
+            goals = dict.fromkeys(near(hint, numbers=False))
+        else:
+            for inputs in both:
+                goals.update(dict.fromkeys(outputs_of(self.program, inputs)))
         found = []
-        for goal in (*_heaviest(one), *_heaviest(two)):
-            left, right = (self.view(inputs, budgets, effort, goal) for inputs in (pair.first, pair.second))
+        for goal in goals:
+            left, right = (self.view(inputs, budgets, self.effort, goal) for inputs in both)
             found.append(judged_at(left, right, (goal,)))
-        return max(found, key=lambda entry: entry.loss, default=None)
+        return max(found, key=lambda entry: entry.rank, default=None)
 
     def view(
         self, inputs: Mapping[str, Value], budgets: Mapping[str, Budget], effort: Effort, goal: Output | None = None
@@ -185,9 +220,8 @@ class Search:
         return self.views[key]
 
 
-def _heaviest(view: View) -> list[Output]:
-    known = ((weight, key) for key, weight in view.low.weights.items() if not is_vague(key))
-    return [key for _, key in heapq.nlargest(_EVENTS, known)]
+def _longest(pair: Pair) -> int:
+    return max((len(value) for value in pair.first.values() if isinstance(value, tuple)), default=0)
 
 
 def effort_at(bits: int) -> Effort:

@@ -125,7 +125,8 @@ class Data:
     def separate(self) -> bool:
         """Whether nothing is required of a private list but of each of its elements by itself."""
         entry = self.secret
-        slotted = entry is not None and entry.name + PRESENT in marks_of(self.program)
-        # Where rows are added and removed, the length is not the same on the way.
-        facts = self.facts if slotted else self._about_private
-        return entry is not None and all(fact.each == entry.name and is_of_the_element(fact) for fact in facts)
+        if entry is None:
+            return False
+        if marks_of(self.program) and any(entry.name in names_measured(fact.term) for fact in self.facts):
+            return False  # where rows are added and removed, the length is not the same on the way
+        return all(fact.each == entry.name and is_of_the_element(fact) for fact in self._about_private)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from viameter.logic.lang.core import ANY, Program
-from viameter.logic.lang.terms import ONE, App, Num, Term, Var, add, neg, read, show, sub, variables
+from viameter.logic.lang.terms import ONE, App, Num, Term, Var, add, neg, read, show, sub
 from viameter.logic.running.values import Value, evaluate, names_measured, names_read
 
 
@@ -89,11 +89,9 @@ def ends_of(fact: Fact, subject: Term) -> Ends | None:
     >>> print(low, high)
     4 None
     """
-    owner = variables(subject) - {ANY}
+    owner = names_read(subject) - {ANY.name}
     found = _ends(fact.term, subject)
-    if found is None or any(owner & variables(end) for end in found if end is not None):
-        return None
-    return found
+    return None if found is None or any(owner & names_read(end) for end in found if end is not None) else found
 
 
 def _ends(term: Term, subject: Term) -> Ends | None:

@@ -96,8 +96,8 @@ class _Slots:
         name = self.items.name
         where = f" at line {line}" if line else ""
         return NoTheorem(
-            f"program {self.program.name}{where} uses {name} otherwise than row by row: its proof is about slots for rows "
-            f"and says nothing of lists of different length; write for x in {name}, sum({name}) and len({name})"
+            f"program {self.program.name}{where} uses {name} otherwise than row by row: its proof is about slots for "
+            f"rows and says nothing of lists of different length; write for x in {name}, sum({name}) and len({name})"
         )
 
 
