@@ -20,6 +20,8 @@ from viameter_check.document import (
 )
 from viameter_check.intervals import Interval
 from viameter_check.losses import Loss, read_loss
+from viameter_check.programs import FORMAT as PROGRAMS
+from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
 from viameter_check.rules import RULES
 from viameter_check.rules.chains import start_of
@@ -29,9 +31,14 @@ from viameter_check.version import VERSION
 
 
 def check(certificate: str | Mapping[str, Any]) -> Report:
-    """Derive every number of a certificate again; `certificate` is its JSON, as text or as plain values."""
+    """Derive every number of a certificate again; `certificate` is its JSON, as text or as plain values.
+
+    The certificate of a program is handed to `viameter_check.programs`.
+    """
     try:
         document = parse(certificate) if isinstance(certificate, str) else certificate
+        if isinstance(document, dict) and document.get("format") == PROGRAMS:
+            return check_program(certificate)
         refuse_strange_values(document)
         top = read_top(document)
         failures, remarks = _examine(top)

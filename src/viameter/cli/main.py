@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from viameter import __version__
@@ -93,5 +95,39 @@ def compose(file: str, into: str | None, adaptivity: str, delta: str | None, cla
             report = compose_file(file, into=into, adaptivity=adaptivity, delta=delta, as_json=as_json)
     except ViameterError as problem:
         raise click.UsageError(str(problem)) from None
+    click.echo(report)
+    raise SystemExit(code)
+
+
+@main.command()
+@click.argument("file")
+@click.option("--bound", help="What each program may cost, as '2*eps' or 'zcdp 1/200'; else the least is looked for.")
+@click.option("--only", metavar="NAME", help="Verify the program of this name alone.")
+@click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to try, for each program.")
+@click.option("--explain", is_flag=True, help="Show proofs and witnesses of several programs, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of verdicts as JSON.")
+@click.option("--certificate", metavar="OUT", help="Write the proof for `viameter check`; of several, into directory OUT.")
+@click.option("--html", metavar="OUT", help="Write what --explain shows as a page of HTML.")
+@click.option("--latex", metavar="OUT", help="Write what --explain shows as LaTeX, to be put into a document.")
+def verify(file: str, **options: Any) -> None:
+    """Prove what the programs in the Python file FILE cost, or refute it.
+
+    Programs are the functions under @vm.program that FILE itself defines. FILE is executed, as a module (not as a
+    script): verify only files that you would run.
+
+    Exit code 0 if every program is PROVED, 3 if one is REFUTED, else 4 if one is UNKNOWN; 2 if FILE has no programs, or
+    something that no program may contain.
+    """
+    from viameter.errors import ViameterError
+
+    try:
+        from viameter.cli.verify import Request, verify_file
+
+        code, report = verify_file(Request(file=file, **options))
+    except ViameterError as problem:
+        raise click.UsageError(str(problem)) from None
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        raise SystemExit(130) from None
     click.echo(report)
     raise SystemExit(code)

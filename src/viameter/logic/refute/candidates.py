@@ -46,7 +46,7 @@ def pairs(program: Program, neighbors: tuple[Neighbors, ...]) -> Iterator[Pair]:
     for length in LENGTHS if lists else (0,):
         for rank, public in enumerate(_publics(program, private, length, numbers)):
             for shape, pair in enumerate(_pairs_of(program, private, public, length, numbers)):
-                found.append((8 * length + 6 * rank + shape, len(found), pair))
+                found.append((3 * length + 6 * rank + shape, len(found), pair))
     seen: set[object] = set()
     for _, _, pair in sorted(found, key=lambda entry: entry[:2]):
         key = frozenset(pair.key) if pair.first != pair.second else None

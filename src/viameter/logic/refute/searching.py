@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
@@ -28,9 +28,11 @@ _ALL_LISTS_UP_TO = 5
 _BATCH = 24
 _KEPT_VIEWS = 4000
 _BUDGETS = 5
-_SIDEWAYS = 4
+_TURN = 40
 _MUCH_BETTER = 1.03
 _NO_WORSE = 1e-9
+_WORTH_GOING_ON = 1.01
+"""A climb that gained less than this in its turn is not gone on with."""
 _DELAY = 12
 """How many pairs each further budget stays behind the one before."""
 
@@ -96,7 +98,10 @@ class Search:
                 return
             # Under each choice of public inputs apart: what is best under one may be a dead end.
             for heap in waiting:
-                yield from self.climb(heapq.heappop(heap)[2])
+                start = heapq.heappop(heap)[2]
+                end = yield from self.climb(start)
+                if end is not None and end.score > start.score * _WORTH_GOING_ON:
+                    heapq.heappush(heap, (-end.score, self.count, end))
 
     def public(self, pair: Pair) -> object:
         """The public inputs of a pair."""
@@ -113,14 +118,14 @@ class Search:
             if tried is not None:
                 yield tried
 
-    def climb(self, here: Tried) -> Iterator[Tried]:
-        """Better pairs near a pair, one after the other, until none is better; a few steps may be no worse instead."""
-        sideways = _SIDEWAYS
+    def climb(self, here: Tried) -> Generator[Tried, None, Tried | None]:
+        """Better pairs near a pair, one after the other; where it got to, if that was not the end."""
+        turn = self.count + _TURN
         while not self.over:
             best: Tried | None = None
             for pair, at in self.options(here):
-                if self.over:
-                    return
+                if self.over or self.count >= turn:
+                    break
                 tried = self.attempt(pair, at, here.found.event[0])
                 if tried is None:
                     continue
@@ -129,13 +134,14 @@ class Search:
                     best = tried
                     if best.score > here.score * _MUCH_BETTER > 0:
                         break
-            if best is None or best.score < here.score - _NO_WORSE:
-                return
-            if best.score <= here.score + _NO_WORSE:
-                sideways -= 1
-                if sideways < 0:
-                    return
-            here = best
+            better = best is not None and best.score >= here.score - _NO_WORSE
+            if best is not None and better:
+                here = best
+            if self.count >= turn:
+                return here
+            if not better:
+                break
+        return None
 
     def options(self, here: Tried) -> Iterator[tuple[Pair, int]]:
         """What to try next: pairs near a pair, and the same pair at other budgets."""

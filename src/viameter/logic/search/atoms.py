@@ -41,7 +41,7 @@ from viameter.logic.lang.terms import (
 from viameter.logic.search.columns import evaluate
 from viameter.logic.search.compiled import Environment
 from viameter.logic.search.live import heads_of
-from viameter.logic.search.templates import _counters
+from viameter.logic.search.templates import _counters, followers
 
 FARTHEST = 4
 """Differences beyond this many of the largest number in the adjacency are taken for unbounded."""
@@ -146,8 +146,9 @@ class Atoms:
         """Integers that count or are compared with counters, so that their order may matter."""
         found = dict.fromkeys(v for v in _counters(self.context) if v in self.local)
         output = self.context.program.output
-        if output.sort == "int" and output in self.local:
-            found[output] = None
+        for var in (output, *followers(self.context)):
+            if var.sort == "int" and var in self.local:
+                found[var] = None
         return list(found)
 
     def _phases(self, *, pointwise: bool) -> list[tuple[Term, Any]]:

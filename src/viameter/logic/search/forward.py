@@ -187,7 +187,8 @@ class Forward:
                 self._want(inside, TRUE, {**after, held: held}, decreases)
                 del test
         later = dict(state)
-        for var in self._changed(loop.body):
+        # The kernel keeps nothing but the invariant over a loop, not even what the loop does not change.
+        for var in self._changed(context.program.body):
             later[var] = fresh(var)
         for number, atom in enumerate(atoms):
             segment.hypotheses.append((implies(path, substitute(atom, later)), (line, number)))

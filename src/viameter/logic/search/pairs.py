@@ -6,12 +6,13 @@ import random
 from typing import Any
 
 from viameter.logic.kernel.context import RESULT, Context
-from viameter.logic.lang.core import ANY, Input
+from viameter.logic.lang.core import ANY, Input, statements_of, terms_of
 from viameter.logic.lang.terms import Num, Term, subterms
 from viameter.logic.search.compiled import Environment, compiled
 from viameter.logic.search.product import Alone, Pair
 
 TRIES = 60
+STEPS = 6
 
 
 class Pairs:
@@ -25,12 +26,20 @@ class Pairs:
         for name, fact in context.elements():
             self.elements.setdefault(name, []).append(compiled(fact))
         terms: list[Term] = [*context.facts(), *(fact for _, fact in context.elements())]
+        terms += [term for statement in statements_of(context.program.body) for term in terms_of(statement)]
         numbers = {abs(p.value) for term in terms for p in subterms(term) if isinstance(p, Num)}
-        self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})
-        self.widest = max(self.steps)
+        self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})[:STEPS]
+        self.levels = [p.value for term in terms for p in subterms(term) if isinstance(p, Num) and abs(p.value) > 5]
+        self.widest = self._widest()
         self.private = context.neighbors.private
         self.level = 0
         self.alone: Alone | None = None
+
+    def _widest(self) -> int:
+        """The largest change that the relation speaks of; if it speaks of none, the largest number in the program."""
+        said = [p.value for _, fact in self.context.neighbors.each for p in subterms(fact) if isinstance(p, Num)]
+        said += [p.value for fact in self.context.neighbors.facts for p in subterms(fact) if isinstance(p, Num)]
+        return max(map(abs, said), default=0) or max(self.steps)
 
     def some(self, count: int, *, longest: int = 4, long: int = 40) -> list[Pair]:
         """Up to `count` pairs; fewer if the relation is hard to meet by chance.
@@ -51,8 +60,9 @@ class Pairs:
         rng, program = self.random, self.context.program
         environment: Environment = {}
         size = rng.randint(0, longest)
-        # Values mostly near zero, where tests are close; or far to one side, where a loop runs long or stops at once.
-        self.level = rng.choice((0, 0, 0, -9, 9))
+        # Values mostly near zero, or near a number of the program, where tests are close; or far to one side, where a
+        # loop runs long or stops at once.
+        self.level = rng.choice((0, 0, 0, -9, 9, *self.levels))
         lists = [entry for entry in program.inputs if entry.sort == "list"]
         for constant in self.context.neighbors.constants:
             environment[constant] = rng.randint(0, max(size - 1, 0))
@@ -106,7 +116,7 @@ class Pairs:
                     step = rng.choice((-1, 1)) * (self.widest if rng.random() < 0.6 else rng.choice(self.steps))
                     other = value if rng.random() < 0.2 else value + step
                     if rng.random() < 0.2:
-                        other = value + rng.randint(-self.widest, self.widest)
+                        other = value + rng.randint(-2 * self.widest, 2 * self.widest)
                     environment[f"{entry.name}<1>"] = (*before[f"{entry.name}<1>"], value)
                     environment[f"{entry.name}<2>"] = (*before[f"{entry.name}<2>"], other)
                 else:

@@ -131,7 +131,10 @@ def _follow(block: Block, sample: Sample, known: dict[Var, Term], found: Uses, *
 
 def _note(value: Term, target: Var, found: Uses) -> None:
     if target in variables(value):
-        found.expressions[value] = None
+        for part in subterms(value):
+            # The largest parts that the value is simply added to, whatever is done with them.
+            if sort_of(part) == "int" and target in variables(part) and linear(part, target) is not None:
+                found.expressions[part] = None
         for part in subterms(value):
             # A conditional expression is a test as well.
             if isinstance(part, App) and part.op == "ite":
@@ -228,6 +231,19 @@ def _counters(context: Context) -> list[Var]:
             if split is not None and split[0] == 1 and isinstance(split[1], Num) and split[1].value:
                 found[statement.target] = None
     return list(found)
+
+
+def followers(context: Context) -> list[Var]:
+    """Variables that take over a counter's value, and those that the output takes over."""
+    counters = set(_counters(context))
+    found: dict[Var, None] = {}
+    for statement in statements_of(context.program.body):
+        if isinstance(statement, Assign) and isinstance(statement.value, Var):
+            if statement.value in counters:
+                found[statement.target] = None
+            if statement.target == context.program.output and statement.value.sort == "int":
+                found[statement.value] = None
+    return [var for var in found if var not in counters]
 
 
 def _other_tests(context: Context, sample: Sample) -> list[Term]:
