@@ -43,7 +43,7 @@ def read_arguments(
             )
     budgets = {name: _budget(program, name, given) for name in program.budgets}
     values = {entry.name: _public(entry, given[entry.name]) for entry in program.inputs if entry.name in given}
-    return Known(budgets, values, _lengths(program, values, length, space))
+    return Known(budgets, values, _lengths(program, private, values, length, space))
 
 
 def _listed(names: Any) -> str:
@@ -66,9 +66,12 @@ def _public(entry: Any, value: Any) -> Value:
         raise ParameterError(f"{entry.name}={plain(value)}: expected {described(entry)}; {reason}") from None
 
 
-def _lengths(program: Program, values: Mapping[str, Value], length: Any, space: Space | None) -> dict[str, int]:
-    """The lengths of lists that are data, where they were fixed."""
+def _lengths(
+    program: Program, private: frozenset[str], values: Mapping[str, Value], length: Any, space: Space | None
+) -> dict[str, int]:
+    """The lengths of lists that are data, where they were fixed; a bare number is that of the private list."""
     lists = [entry.name for entry in program.inputs if entry.sort == "list" and entry.name not in values]
+    secret = [name for name in lists if name in private]
     size = space.domain.size if isinstance(space, Space) and isinstance(space.domain, VectorDomain) else None
     if length is None:
         return {} if size is None or len(lists) != 1 else {lists[0]: size}
@@ -77,12 +80,10 @@ def _lengths(program: Program, values: Mapping[str, Value], length: Any, space: 
         if strange:
             raise ParameterError(f"length: {strange[0]!r} is no list among the data; those are {_listed(lists)}")
         found = {name: whole(length[name], name=f"length of {name}") for name in lists if name in length}
-    elif len(lists) == 1:
-        found = {lists[0]: whole(length, name="length")}
+    elif len(secret) == 1:
+        found = {secret[0]: whole(length, name="length")}
     else:
-        raise ParameterError(
-            f'length={plain(length)}: the lists among the data are {_listed(lists)}; write {{"q": 10}}'
-        )
+        raise ParameterError(f"length={plain(length)}: the private lists are {_listed(secret)}; write {{name: 10}}")
     if size is not None and found != {lists[0]: size}:
         raise ParameterError(f"length={plain(length)} is not the size of the space, {size}")
     return found

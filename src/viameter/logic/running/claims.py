@@ -71,7 +71,9 @@ def _part_up(part: Monomial, amount: Amount, known: Known) -> Fraction:
     for name in sorted(names_in(part.factors) - known.values.keys()):
         raise ParameterError(f"the bound {amount} depends on {name}: give it, as in {name}=10")
     for name in sorted({name for factor in part.factors for name in names_measured(factor)} - known.everything.keys()):
-        raise ParameterError(f"the bound {amount} depends on the length of {name}: fix it, as in length=100")
+        raise ParameterError(
+            f"the bound {amount} depends on the length of {name}: fix it, as in length={{'{name}': 100}}"
+        )
     number = part.coefficient
     for factor in part.factors:
         number *= evaluate(factor, known.everything)

@@ -30,16 +30,17 @@ class Pairs:
         numbers = {abs(p.value) for term in terms for p in subterms(term) if isinstance(p, Num)}
         self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})[:STEPS]
         self.levels = [p.value for term in terms for p in subterms(term) if isinstance(p, Num) and abs(p.value) > 5]
-        self.widest = self._widest()
+        self.changes = self._changes()
+        self.widest = max(self.changes)
         self.private = context.neighbors.private
         self.level = 0
         self.alone: Alone | None = None
 
-    def _widest(self) -> int:
-        """The largest change that the relation speaks of; if it speaks of none, the largest number in the program."""
-        said = [p.value for _, fact in self.context.neighbors.each for p in subterms(fact) if isinstance(p, Num)]
-        said += [p.value for fact in self.context.neighbors.facts for p in subterms(fact) if isinstance(p, Num)]
-        return max(map(abs, said), default=0) or max(self.steps)
+    def _changes(self) -> list[int]:
+        """The changes that the relation speaks of; if it speaks of none, the numbers in the program."""
+        facts = [*self.context.neighbors.facts, *(fact for _, fact in self.context.neighbors.each)]
+        said = {abs(p.value) for fact in facts for p in subterms(fact) if isinstance(p, Num)} - {0}
+        return sorted(said) or self.steps
 
     def some(self, count: int, *, longest: int = 4, long: int = 40) -> list[Pair]:
         """Up to `count` pairs; fewer if the relation is hard to meet by chance.

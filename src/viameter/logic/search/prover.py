@@ -106,7 +106,7 @@ class Search:
                 Candidate(Choice(ZERO, (Num(low), Num(high))), 0)
                 for low, high in _score_bounds(statement.law.scores.name, pairs)
             ]
-        return candidates(self.context, statement, pointwise=pointwise, steps=pairs.steps)
+        return candidates(self.context, statement, pointwise=pointwise, steps=pairs.changes)
 
     def _attempt(self, combination: Combination, pointwise: bool) -> Proved | NotProved:
         context = self.context
