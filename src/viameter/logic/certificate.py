@@ -11,7 +11,7 @@ from typing import Any
 
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.sampling import RULES
-from viameter.logic.lang.core import Append, Assign, Block, If, Program, Sample, Statement, While
+from viameter.logic.lang.core import Append, Assign, Block, Call, Choose, If, Program, Sample, Statement, While, statements_of
 from viameter.logic.lang.terms import show
 from viameter.logic.lang.text import show_program
 from viameter.logic.search.prover import Proved
@@ -96,7 +96,7 @@ def _proof(proved: Proved, moves: tuple[tuple[int, int], ...]) -> dict[str, Any]
             for base, unit in context.units.items()
         },
         "pointwise": proof.pointwise,
-        "shifts": {str(line): show(choice.shift) for line, choice in sorted(proof.choices.items())},
+        "shifts": {str(line): show(proof.choices[line].shift) for line in _shifted(context.program, proof)},
         "bounds": {str(line): [show(bound) for bound in found] for line, found in sorted(bounds.items())},
         "split": sorted(proof.split),
         "invariants": {str(line): [show(t) for t in found] for line, found in sorted(proof.invariants.items())},
@@ -108,6 +108,12 @@ def _proof(proved: Proved, moves: tuple[tuple[int, int], ...]) -> dict[str, Any]
         },
         "obligations": obligations_of(context.program.body, proof),
     }
+
+
+def _shifted(program: Program, proof: Proof) -> list[int]:
+    """The lines of draws that a shift couples; the others are equal in both runs."""
+    draws = {s.at for s in statements_of(program.body) if isinstance(s, Sample) and not isinstance(s.law, Choose | Call)}
+    return sorted(draws & proof.choices.keys())
 
 
 def tree_of(block: Block, proof: Proof) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 - `powers`: budgets that make them rational, and enclosures where they are not.
 - `laws`: noise as tables of integer weights; `ranges`: what is cut off of them.
 - `evaluating`: one evaluation, one execution.
-- `liveness`, `compiling`, `enumerating`: all executions; `outcomes`: what was found.
+- `enumerating`: all executions, by way of `liveness`, `translating`, `splitting` and `compiling`.
+- `outcomes`: what was found.
 """
 
 from viameter.logic.exact.enumerating import Effort, distribution, masses_of
-from viameter.logic.exact.evaluating import Output, Value, evaluate, read_inputs, run
+from viameter.logic.exact.evaluating import Output, Value, evaluate, execute, read_inputs, run
 from viameter.logic.exact.laws import Table, law_of
 from viameter.logic.exact.outcomes import Enumerated, Masses
 from viameter.logic.exact.powers import Bounds, Budget, Exponent, Real, power_of_e
@@ -28,6 +29,7 @@ __all__ = [
     "Value",
     "distribution",
     "evaluate",
+    "execute",
     "law_of",
     "masses_of",
     "power_of_e",

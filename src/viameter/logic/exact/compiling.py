@@ -77,7 +77,7 @@ class Machine:
 
 
 def machine_of(program: Program, *, aimed: bool = False, short: bool = True) -> Machine:
-    """Compile a program; an aimed one follows a single output list. Without `short`, every value drawn is gone through."""
+    """Compile a program; an aimed one follows one output list. Without `short`, every value drawn is gone through."""
     made = _Compiler(Translator(program, aimed and program.output.sort == "list"), short)
     after = frozenset({program.output.name})
     body = without_dead(program.body, after)
@@ -168,7 +168,7 @@ class _Compiler:
         For each state, rows that lead to the same state are added up first: their weights are short.
         """
         by = self.translator
-        key_names = by.order(_law_names(sample.law))
+        key_names = by.order(law_names(sample.law))
         keys = None
         deck = "        deck = decks\n"
         if key_names:
@@ -176,6 +176,7 @@ class _Compiler:
             keys = defined(f"def made(states):\n    return {{{picked} for {by.state(before)} in states}}\n")
             deck = f"        deck = decks.get({picked})\n"
         center = sample.law.center if isinstance(sample.law, Laplace | Gaussian) else Num(0)
+        target = by.names[sample.target.name]
         kept = [by.names[name] for name in by.order(changed_in(plain) & (before - {sample.target.name}))]
         by.moving, by.early = {sample.target.name}, {}
         body = by.lines(plain, 20, "off += part")
@@ -211,7 +212,7 @@ class _Compiler:
             + "            for drawn, part in rows:\n"
             + "".join(f"                {name} = kept_{name}\n" for name in kept)
             + "                try:\n"
-            f"                    {by.names[sample.target.name]} = {'drawn' if center == Num(0) else 'center + drawn'}\n"
+            f"                    {target} = {'drawn' if center == Num(0) else 'center + drawn'}\n"
             f"{body}"
             "                except Undecided:\n"
             "                    gone += part\n"
@@ -238,7 +239,7 @@ def _is_straight(statement: Statement) -> bool:
     return isinstance(statement, Skip | Assign | Append)
 
 
-def _law_names(law: Law) -> Names:
+def law_names(law: Law) -> Names:
     """The variables that a law depends on, but for its center."""
     if isinstance(law, Laplace | Gaussian):
         law = replace(law, center=Num(0))

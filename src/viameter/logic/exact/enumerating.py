@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -20,7 +20,7 @@ from viameter.logic.exact.compiling import Branch, Loop, Machine, Operation, Ste
 from viameter.logic.exact.evaluating import Output, Value, read_inputs, start_of
 from viameter.logic.exact.laws import Deck, Table, law_of
 from viameter.logic.exact.outcomes import Enumerated, Masses
-from viameter.logic.exact.powers import Budget, Exponent
+from viameter.logic.exact.powers import Budget
 from viameter.logic.exact.ranges import Range
 from viameter.logic.lang.core import Program
 
@@ -177,7 +177,7 @@ def masses_of(
     if name in start:
         weights = {key[0]: weight for key, weight in last.states.items()}
     else:
-        weights = {inputs[name]: weight for weight in last.states.values()}
+        weights = {inputs[name]: sum(last.states.values())}
     return Masses(weights, last.denominator, execution.lost, execution.missed, execution.cut), not execution.inexact
 
 
@@ -186,19 +186,28 @@ def distribution(
     inputs: Mapping[str, object],
     budgets: Mapping[str, Budget],
     *,
+    window: int | None = None,
     effort: Effort = Effort(),  # noqa: B008  # a frozen value
     goal: Output | None = None,
 ) -> Enumerated:
-    """The distribution of a program's output on these inputs, with these budgets.
+    r"""The distribution of a program's output on these inputs, with these budgets.
 
+    Noise is followed up to `window` steps from its center, or as `effort` says. With a `goal`, an output list, only
+    the executions that may end in it are followed, which is much faster.
+
+    >>> from viameter.logic.exact.powers import Exponent
     >>> from viameter.logic.lang.parsing import read_program
-    >>> text = "program p\\ninput q: int\\nbudget eps\\nbegin\\nx :=$ lap(1/eps, q)\\nend\\nreturn x\\n"
-    >>> found = distribution(read_program(text), {"q": 5}, {"eps": Exponent(Fraction(2))}, effort=Effort(window=2))
+    >>> text = "program p\ninput q: int\nbudget eps\nbegin\nx :=$ lap(1/eps, q)\nend\nreturn x\n"
+    >>> found = distribution(read_program(text), {"q": 5}, {"eps": Exponent(Fraction(2))}, window=2)
     >>> found.probability(6).low, found.lost.high
     (Fraction(1, 6), Fraction(0, 1))
     """
     if goal is not None and (isinstance(goal, tuple) != (program.output.sort == "list")):
-        raise ParameterError(f"goal={goal!r} is no output of program {program.name}, which returns {program.output.sort}")
+        raise ParameterError(
+            f"goal={goal!r} is no output of program {program.name}, which returns {program.output.sort}"
+        )
+    if window is not None:
+        effort = replace(effort, window=window)
     read = read_inputs(program, inputs)
     low, exact = masses_of(program, read, budgets, effort=effort, goal=goal)
     high = low if exact else masses_of(program, read, budgets, effort=effort, goal=goal, high=True)[0]

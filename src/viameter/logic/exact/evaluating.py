@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from viameter.errors import ParameterError
 from viameter.logic.lang.core import (
@@ -13,17 +13,22 @@ from viameter.logic.lang.core import (
     Gaussian,
     If,
     Laplace,
+    Law,
     Program,
     Sample,
     While,
     statements_of,
+    terms_of,
 )
-from viameter.logic.lang.terms import App, Num, Sort, Term, Truth, Var, show
+from viameter.logic.lang.terms import App, Num, Sort, Term, Truth, Var, show, variables
 
 Value = int | bool | tuple[int, ...]
 """An integer, a truth value or a list of integers."""
 Output = int | bool | tuple[int, ...]
 """What a program returns; the entries of a list may be truth values too."""
+
+Draw = Callable[[Law, Mapping[str, Value]], int | bool]
+"""What gives a value for a law where variables have the values of a memory."""
 
 DEFAULTS: Mapping[Sort, Value] = {"int": 0, "bool": False, "list": ()}
 
@@ -57,7 +62,7 @@ def _apply(op: str, args: list[Value], term: Term) -> Value:
             return all(args)
         case "or", _:
             return any(args)
-        case ("not" | "neg" | "abs"), [int() as only]:
+        case (("not" | "neg" | "abs"), [int() as only]):
             return not only if op == "not" else -only if op == "neg" else abs(only)
         case _, [int() as left, int() as right]:
             return _binary(op, left, right, term)
@@ -118,23 +123,41 @@ def _read(name: str, sort: Sort, value: object) -> Value:
 
 
 def start_of(program: Program) -> dict[str, Value]:
-    """The values of a program's variables before its first statement."""
-    targets = [s.target for s in statements_of(program.body) if isinstance(s, Assign | Sample | Append)]
-    return {target.name: DEFAULTS[target.sort] for target in targets}
+    """The values of a program's variables, other than its inputs, before its first statement."""
+    found = [program.output]
+    for statement in statements_of(program.body):
+        if isinstance(statement, Assign | Sample | Append):
+            found.append(statement.target)
+        found += [var for term in terms_of(statement) for var in variables(term)]
+    inputs = {entry.name for entry in program.inputs}
+    return {var.name: DEFAULTS[var.sort] for var in found if var.name not in inputs}
 
 
 def run(
     program: Program, inputs: Mapping[str, object], tape: Iterable[int | bool], *, steps: int = 1_000_000
 ) -> Output:
     """One execution. `tape` has a value for each sampling in turn: for lap and gauss the noise around the center."""
+    values = iter(tape)
+
+    def draw(_law: Law, _memory: Mapping[str, Value]) -> int | bool:
+        drawn = next(values, None)
+        if drawn is None:
+            raise ParameterError("the tape ends before the program does: expected a value for each sampling")
+        return drawn
+
+    return execute(program, inputs, draw, steps=steps)
+
+
+def execute(program: Program, inputs: Mapping[str, object], draw: Draw, *, steps: int = 1_000_000) -> Output:
+    """One execution, in which `draw` gives what is drawn from a law, relative to its center."""
     memory = {**start_of(program), **read_inputs(program, inputs)}
-    left = _run(program.body, memory, iter(tape), steps)
-    if left < 0:
+    if _execute(program.body, memory, draw, steps) < 0:
         raise ParameterError(f"program {program.name} did not end within {steps} rounds of its loops")
     return memory[program.output.name]
 
 
-def _run(block: Block, memory: dict[str, Value], tape: Iterator[int | bool], steps: int) -> int:
+def _execute(block: Block, memory: dict[str, Value], draw: Draw, steps: int) -> int:
+    """Run a block; what is left of the rounds of loops that it may take, below 0 if it took more."""
     for statement in block:
         match statement:
             case Assign(target, value):
@@ -142,24 +165,24 @@ def _run(block: Block, memory: dict[str, Value], tape: Iterator[int | bool], ste
             case Append(target, value):
                 memory[target.name] = (*_items(memory[target.name]), _entry(evaluate(value, memory)))
             case Sample(target, law):
-                drawn = next(tape, None)
-                if drawn is None:
-                    raise ParameterError("the tape ends before the program does: expected a value for each sampling")
+                drawn = draw(law, memory)
                 if isinstance(law, Laplace | Gaussian):
                     drawn += _entry(evaluate(law.center, memory))
                 memory[target.name] = bool(drawn) if isinstance(law, Flip) else drawn
             case If(test, then, orelse):
-                steps = _run(then if evaluate(test, memory) else orelse, memory, tape, steps)
+                steps = _execute(then if evaluate(test, memory) else orelse, memory, draw, steps)
             case While(test, body):
                 while steps >= 0 and evaluate(test, memory):
-                    steps = _run(body, memory, tape, steps - 1)
+                    steps = _execute(body, memory, draw, steps - 1)
         if steps < 0:
             break
     return steps
 
 
 def _items(value: Value) -> tuple[int, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    if not isinstance(value, tuple):
+        raise ParameterError("append needs a list")
+    return value
 
 
 def _entry(value: Value) -> int:

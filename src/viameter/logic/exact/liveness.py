@@ -22,11 +22,11 @@ def read_by(statement: Statement) -> Names:
 
 
 def live_before(block: Block, after: Names) -> Names:
-    """The variables whose values before a block matter, when those of `after` matter after it.
+    r"""The variables whose values before a block matter, when those of `after` matter after it.
 
     >>> from viameter.logic.lang.parsing import read_program
-    >>> text = "program p\\nbegin\\nx := y + z\\ny := x\\nend\\nreturn y\\n".replace("y + z", "0")
-    >>> sorted(live_before(read_program(text).body, frozenset({"y"})))
+    >>> text = "program p\nbegin\nx := 1\ny := x + y\nx := x + 1\nend\nreturn y\n"
+    >>> sorted(live_before(read_program(text.replace("y := x + y", "y := x\ny := x + y")).body, frozenset({"y"})))
     []
     """
     for statement in reversed(block.statements):

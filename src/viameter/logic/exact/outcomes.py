@@ -103,6 +103,9 @@ def may_be(vague: Any, output: Output) -> bool:
         return (
             isinstance(output, tuple)
             and len(output) == len(vague)
-            and all(entry.holds(o) if isinstance(entry, Range) else entry == o for entry, o in zip(vague, output, strict=True))
+            and all(
+                entry.holds(o) if isinstance(entry, Range) else entry == o
+                for entry, o in zip(vague, output, strict=True)
+            )
         )
     return isinstance(vague, Range) and vague.holds(output)

@@ -14,7 +14,7 @@ from typing import Final
 _INFINITE: Final = float("inf")
 
 
-class Undecided(Exception):  # noqa: N818  # caught within the room: an answer, not an error
+class Undecided(Exception):  # caught within the room: an answer, not an error
     """A comparison of ranges that comes out differently for different values."""
 
 

@@ -23,7 +23,7 @@ _MOST_ENDS = 40
 Statements = tuple[Statement, ...]
 
 
-class _TooLong(Exception):  # noqa: N818
+class _TooLong(Exception):
     """There are too many ways through the code."""
 
 
@@ -110,6 +110,7 @@ class Splitter:
         )
 
     def assign(self, target: Var, value: Term, statements: Statements, way: _Way) -> str:
+        """An assignment: of what is known, of what moves with the value drawn, or of a test."""
         if self.asks(value, way):
             yes, no = Assign(target, Truth(True)), Assign(target, Truth(False))
             return self.choose(value, (yes, *statements[1:]), (no, *statements[1:]), statements, way)
@@ -122,6 +123,7 @@ class Splitter:
         return f"{way.space}{name} = {rest}\n" + self.go(statements[1:], onward)
 
     def append(self, target: Var, value: Term, statements: Statements, way: _Way) -> str:
+        """An entry that is appended; with a goal, only if it is the goal's."""
         if self.asks(value, way):
             yes, no = Append(target, Truth(True)), Append(target, Truth(False))
             return self.choose(value, (yes, *statements[1:]), (no, *statements[1:]), statements, way)
@@ -156,7 +158,8 @@ class Splitter:
             f"{space}if len({so_far}) >= len(goal):\n"
             f"{space}    off += {way.mass}\n"
             f"{space}else:\n"
-            f"{space}    {name}_at, sure = row_of(goal[len({so_far})] - {rest}, {coefficient}, first, start, stop, size)\n"
+            f"{space}    entry = goal[len({so_far})]\n"
+            f"{space}    {name}_at, sure = row_of(entry - {rest}, {coefficient}, first, start, stop, size)\n"
             f"{space}    {name}_next = {name}_at + 1\n"
             f"{space}    if not {way.low} <= {name}_at < {way.high}:\n"
             f"{space}        off += {way.mass}\n"
@@ -165,7 +168,7 @@ class Splitter:
             f"{space}        off += {way.mass} - (sums[{name}_next] - sums[{name}_at])\n"
             f"{space}    else:\n"
             f"{space}        off += {way.mass} - (sums[{name}_next] - sums[{name}_at])\n"
-            f"{space}        {name} = {so_far} + (goal[len({so_far})],)\n"
+            f"{space}        {name} = {so_far} + (entry,)\n"
         )
 
     def choose(self, test: Term, then: Statements, orelse: Statements, whole: Statements, way: _Way) -> str:
@@ -206,9 +209,9 @@ class Splitter:
                 f"{space}else:\n{self.go(orelse, way.deeper())}"
             )
         lower, upper = (orelse, then) if coefficient > 0 else (then, orelse)
-        at, on = self.name(), self.name()
+        at, on, rows = self.name(), self.name(), f"{way.low}, {way.high}"
         return (
-            f"{space}{at}, {on} = cuts({rest}, {least}, {coefficient}, {way.low}, {way.high}, first, start, stop, size)\n"
+            f"{space}{at}, {on} = cuts({rest}, {least}, {coefficient}, {rows}, first, start, stop, size)\n"
             f"{space}if {at} < {on}: gone += sums[{on}] - sums[{at}]\n"
             f"{space}if {on} < {way.high}:\n{self.go(upper, way.deeper(low=on))}"
             f"{space}if {way.low} < {at}:\n{self.go(lower, way.deeper(high=at))}"

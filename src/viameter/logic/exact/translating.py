@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.logic.exact.evaluating import start_of
 from viameter.logic.exact.liveness import Names
 from viameter.logic.exact.ranges import Range, Undecided, Whole, ends, greater, item, lesser, quotient, remainder, same
 from viameter.logic.lang.core import Append, Assign, Block, If, Program, Sample, Statement, statements_of
@@ -74,7 +75,7 @@ _SCOPE = {
 def defined(text: str) -> Callable[..., Any]:
     """The function `made` that a text defines."""
     scope: dict[str, Any] = dict(_SCOPE)
-    exec(text, scope)  # noqa: S102  # text of this room's own making
+    exec(text, scope)  # text of this room's own making
     made: Callable[..., Any] = scope["made"]
     return made
 
@@ -96,9 +97,8 @@ class Translator:
     def __post_init__(self) -> None:
         inputs = [entry.name for entry in self.program.inputs]
         self.constants = frozenset(inputs)
-        changed = {s.target.name for s in statements_of(self.program.body) if isinstance(s, Assign | Sample | Append)}
         self.names = {name: f"c{at}" for at, name in enumerate(inputs)}
-        self.names.update({name: f"v{at}" for at, name in enumerate(sorted(changed))})
+        self.names.update({name: f"v{at}" for at, name in enumerate(sorted(start_of(self.program)))})
         if inputs:
             self.header = f"    {''.join(self.names[name] + ', ' for name in inputs)} = constants\n"
 
@@ -117,9 +117,7 @@ class Translator:
                 first, second = self.python(left, names), self.python(right, names)
                 return f"({first} == {second})" if sort_of(left) == "bool" else f"same({first}, {second})"
             case App("ite", (test, then, orelse)):
-                return (
-                    f"({self.python(then, names)} if {self.python(test, names)} else {self.python(orelse, names)})"
-                )
+                return f"({self.python(then, names)} if {self.python(test, names)} else {self.python(orelse, names)})"
             case App("=>", (left, right)):
                 return f"(not {self.python(left, names)} or {self.python(right, names)})"
             case App(("not" | "neg") as op, (only,)):
@@ -188,10 +186,7 @@ class Translator:
 def missing(target: str) -> str:
     """The Python text that asks whether a list with one more `entry` cannot become the goal."""
     here = f"goal[len({target})]"
-    return (
-        f"len({target}) >= len(goal) or not "
-        f"({here} == entry or (entry.__class__ is Range and entry.holds({here})))"
-    )
+    return f"len({target}) >= len(goal) or not ({here} == entry or (entry.__class__ is Range and entry.holds({here})))"
 
 
 def changed_in(statements: Sequence[Statement]) -> Names:

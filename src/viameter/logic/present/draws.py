@@ -8,10 +8,11 @@ from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import Context, charge_of
 from viameter.logic.lang.core import Call, Choose, Exponential, Flip, Gaussian, Laplace, Sample, Uniform
 from viameter.logic.lang.scales import Monomial
-from viameter.logic.lang.terms import FALSE, TRUE, ZERO, App, Num, Term, Var, add, magnitude, show, sub
+from viameter.logic.lang.terms import FALSE, TRUE, ZERO, App, Num, Term, Var, add, le, magnitude, show, sub
 from viameter.logic.present.amounts import inverse, named
 
 FREE = "costs nothing"
+_SHORT = 84
 
 
 def coupling(context: Context, statement: Sample, choice: Choice) -> tuple[str, ...]:
@@ -20,16 +21,17 @@ def coupling(context: Context, statement: Sample, choice: Choice) -> tuple[str, 
         case Laplace() | Exponential():
             return tuple(_cases(context, statement, choice.shift, ""))
         case Gaussian():
-            return (_gaussian(context, statement, choice),)
+            return _gaussian(context, statement, choice)
         case Flip():
             return (_flip(context, statement, choice.shift),)
         case Uniform():
             return (_uniform(statement, choice.shift),)
         case Choose(scale=scale):
             low, high = choice.bounds
-            return (f"{_equal(statement)}; scores change by {show(low)} to {show(high)}, {_fixed(sub(high, low), scale)}",)
+            moved = f"scores change by {show(low)} to {show(high)}"
+            return _line(f"{_equal(statement)}; {moved}", _fixed(sub(high, low), scale))
         case Call(name=name):
-            return (_call(context, statement, name),)
+            return _call(context, statement, name)
 
 
 def _cases(context: Context, statement: Sample, shift: Term, pad: str) -> list[str]:
@@ -40,7 +42,14 @@ def _cases(context: Context, statement: Sample, shift: Term, pad: str) -> list[s
                 test, then, orelse = orelse.args
                 found += _branch(context, statement, then, pad, f"else if {show(test)}")
             return found + _branch(context, statement, orelse, pad, "else")
-    return [f"{pad}{_shifted(statement, shift)}, {_spent(context, statement, shift)}"]
+    return [pad + line for line in _line(_shifted(statement, shift), _spent(context, statement, shift))]
+
+
+def _line(together: str, spent: str) -> tuple[str, ...]:
+    """How the runs draw, and what it costs: in one line if it is short."""
+    if len(together) + len(spent) <= _SHORT:
+        return (f"{together}, {spent}",)
+    return (f"{together},", f"   {spent}")
 
 
 def _branch(context: Context, statement: Sample, shift: Term, pad: str, test: str) -> list[str]:
@@ -92,21 +101,21 @@ def _fixed(steps: Term, scale: Monomial) -> str:
     return f"costs {named(inverse(scale), scale.base)} for each step of {show(steps)}"
 
 
-def _gaussian(context: Context, statement: Sample, choice: Choice) -> str:
+def _gaussian(context: Context, statement: Sample, choice: Choice) -> tuple[str, ...]:
     (scale,) = charge_of(statement.law, context.program)
     assert isinstance(statement.law, Gaussian)  # noqa: S101
     (most,) = choice.bounds
     moved = sub(add(choice.shift, context.run(statement.law.center, 1)), context.run(statement.law.center, 2))
     together = _shifted(statement, choice.shift)
     if most == ZERO:
-        return f"{together}, {FREE}"
-    within = "" if isinstance(moved, Num) else f"; {show(moved)} is at most {show(most)} away from 0"
+        return _line(together, FREE)
+    within = "" if isinstance(moved, Num) else f"; {show(le(magnitude(moved), most))}"
     match most:
         case Num(value):
             spent = f"costs {named(inverse(scale, Fraction(value * value)), 'rho')}"
         case _:
             spent = f"costs {named(inverse(scale), 'rho')} times the square of {show(most)}"
-    return f"{together}{within}, {spent}"
+    return _line(f"{together}{within}", spent)
 
 
 def _flip(context: Context, statement: Sample, differ: Term) -> str:
@@ -123,12 +132,12 @@ def _flip(context: Context, statement: Sample, differ: Term) -> str:
 def _uniform(statement: Sample, shift: Term) -> str:
     if shift == ZERO:
         return f"{_equal(statement)}, {FREE}"
-    return f"{_shifted(statement, shift)}, turned round within the range, {FREE}"
+    return f"{_shifted(statement, shift)}, going round at the ends of the range, {FREE}"
 
 
-def _call(context: Context, statement: Sample, name: str) -> str:
+def _call(context: Context, statement: Sample, name: str) -> tuple[str, ...]:
     entry = context.program.mechanisms[name]
     charges = charge_of(statement.law, context.program)
     spent = " and ".join(named(inverse(scale), scale.base) for scale in charges)
     close = f"; the arguments are at most {entry.distance} apart"
-    return f"{_equal(statement)}{close}, " + (f"costs {spent}" if spent else FREE)
+    return _line(f"{_equal(statement)}{close}", f"costs {spent}" if spent else FREE)

@@ -30,7 +30,7 @@ def listing(program: Program, file: str, source: Mapping[int, int]) -> Listing:
     lines = show_program(program).splitlines()
     width = len(str(len(lines)))
     numbered = [f"{at:>{width}}  {line}" for at, line in enumerate(lines, 1)]
-    if not file:
+    if not file or not source:
         return Listing("The program, in core text:", tuple(numbered))
     written = file_lines(file)
     column = max(map(len, numbered)) + 3

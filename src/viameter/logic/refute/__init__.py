@@ -9,6 +9,7 @@
 from viameter.logic.refute.gap import Gap
 from viameter.logic.refute.refuting import largest_loss, refute
 from viameter.logic.refute.related import related
+from viameter.logic.refute.statistical import Evidence, evidence
 from viameter.logic.refute.witness import Witness
 
-__all__ = ["Gap", "Witness", "largest_loss", "refute", "related"]
+__all__ = ["Evidence", "Gap", "Witness", "evidence", "largest_loss", "refute", "related"]

@@ -13,7 +13,7 @@ from itertools import product
 
 from viameter.logic.exact import Value, evaluate
 from viameter.logic.lang.core import Input, Program, statements_of, terms_of
-from viameter.logic.lang.terms import App, Num, Term, Var, subterms, variables
+from viameter.logic.lang.terms import App, Num, Term, subterms, variables
 from viameter.logic.neighbors import Neighbors
 
 LENGTHS = (1, 2, 3, 4, 5)
@@ -66,9 +66,7 @@ def numbers_in(program: Program, neighbors: tuple[Neighbors, ...]) -> list[int]:
     return sorted((n for n in found if n not in (0, 1) and abs(n) <= _LARGEST_NUMBER), key=abs)
 
 
-def _publics(
-    program: Program, private: frozenset[str], length: int, numbers: list[int]
-) -> Iterator[dict[str, Value]]:
+def _publics(program: Program, private: frozenset[str], length: int, numbers: list[int]) -> Iterator[dict[str, Value]]:
     """Values of the public inputs, small ones first, that meet the requirements on them alone."""
     entries = [entry for entry in program.inputs if entry.name not in private]
     choices: list[list[Value]] = [_values(entry, length, numbers) for entry in entries]
@@ -108,9 +106,7 @@ def _pairs_of(
     anchors = list(dict.fromkeys([0, *(v for v in public.values() if type(v) is int), *numbers]))
     for anchor, size in product(anchors[:4], (1, *(n for n in numbers[:2] if n > 1))):
         sizes: Iterable[tuple[list[int], tuple[int, int], tuple[int, int]]] = (
-            (blocks, levels, steps)
-            for levels, steps in _together(length)
-            for blocks in _blocks(length)
+            (blocks, levels, steps) for levels, steps in _together(length) for blocks in _blocks(length)
         )
         for blocks, levels, steps in sizes:
             first, second = dict(public), dict(public)

@@ -88,9 +88,7 @@ def _search(
     if not neighbors:
         raise ParameterError("neighbors is empty: expected at least one relation between inputs")
     check_claim(claim, program)
-    return Search(
-        program, neighbors, claim, time.monotonic() + seconds, nonnegative(delta, name="delta"), progress
-    )
+    return Search(program, neighbors, claim, time.monotonic() + seconds, nonnegative(delta, name="delta"), progress)
 
 
 def _gap(search: Search, tried: Tried, bits: int) -> Gap:

@@ -27,9 +27,7 @@ def admissible(program: Program, inputs: Mapping[str, Value]) -> bool:
     )
 
 
-def related(
-    program: Program, neighbors: Neighbors, first: Mapping[str, object], second: Mapping[str, object]
-) -> bool:
+def related(program: Program, neighbors: Neighbors, first: Mapping[str, object], second: Mapping[str, object]) -> bool:
     """Whether the first run's inputs and the second's are neighbors, and both are what the program requires.
 
     True is certain. Logical constants must exist: values are tried, so that False may mean that none was found.

@@ -111,7 +111,9 @@ class Search:
     def starts(self) -> Iterator[Tried]:
         """Small pairs, each at the first budgets at once and at the others later."""
         found = list(pairs(self.program, self.neighbors))
-        for _, at, index in sorted((index + _DELAY * at, at, index) for index in range(len(found)) for at in range(_BUDGETS)):
+        for _, at, index in sorted(
+            (index + _DELAY * at, at, index) for index in range(len(found)) for at in range(_BUDGETS)
+        ):
             if self.over:
                 return
             tried = self.attempt(found[index], at)
@@ -162,7 +164,9 @@ class Search:
         if neighbors is None:
             return None
         try:
-            budgets = next((b for n, b in enumerate(budgets_for(self.program, self.claim, pair.first)) if n == at), None)
+            budgets = next(
+                (b for n, b in enumerate(budgets_for(self.program, self.claim, pair.first)) if n == at), None
+            )
             if budgets is None:
                 return None
             found = self.judge(pair, budgets, hint)

@@ -1,4 +1,4 @@
-"""A refutation: two neighboring inputs, an event and budgets at which a claim does not hold, to be checked by anyone."""
+"""A refutation: two neighboring inputs, an event and budgets at which a claim fails, for anyone to check."""
 
 from __future__ import annotations
 

@@ -118,9 +118,10 @@ def measurement(
     _require_public_scales(runner, private)
     data = Data.of(core, private, known)
     draws = _prepared(runner, known)
+    place, way = space_of(data, adjacent, relations, space)
+    # To prove a program may take a minute: all else is refused before.
     verdict = proved(program_function, verdict, relations)
     loss = loss_of(verdict, known)
-    place, way = space_of(data, adjacent, relations, space)
     name, costs, shown = program_function.name, stated(verdict), says(verdict)
     adjacency = adjacency_says(relations)
     texts = {n: show(b) for n, b in known.budgets.items()} | {n: _short(given[n]) for n in known.values}
