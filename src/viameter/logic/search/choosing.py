@@ -19,6 +19,8 @@ from viameter.logic.search.product import Pair, Product, Shift
 from viameter.logic.search.templates import Candidate
 
 HEAVIEST = 16
+LONG = 40
+"""Trials with so many draws are long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ def surviving(
     functions = {line: [shift_of(c.choice, sample) for c in found] for line, (sample, found) in sites.items()}
     refuted: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     order = list(trials)
+    short = sum(1 for trial in trials if len(trial.draws) < LONG)
     for weight in range(HEAVIEST):
         for picked in _of_weight([found for _, found in sites.values()], weight):
             if time.monotonic() > until:
@@ -64,9 +67,9 @@ def surviving(
                     if not where:
                         return  # it fails whatever is chosen
                     refuted.setdefault(where, set()).add(tuple(picked[i] for i in where))
-                    if at:
-                        # What refuted one combination often refutes the next.
-                        order.insert(at // 2, order.pop(at))
+                    # What refuted one combination often refutes the next; long trials stay behind the short ones.
+                    first = 0 if at < short else short
+                    order.insert((first + at) // 2, order.pop(at))
                     break
             else:
                 choices = {

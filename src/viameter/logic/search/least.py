@@ -15,9 +15,8 @@ from viameter.logic.lang.scales import Amount, Monomial
 from viameter.logic.lang.terms import ONE, Term, Var, length
 from viameter.logic.search.choosing import shift_of, surviving
 from viameter.logic.search.compiled import compiled
-from viameter.logic.search.pairs import Pairs
 from viameter.logic.search.product import Failed, Product, accepts
-from viameter.logic.search.prover import TRIALS, Search
+from viameter.logic.search.prover import Search
 
 LOOKED_AT = 400
 ENOUGH = 1.0
@@ -49,8 +48,8 @@ def offers(search: Search) -> list[Amount]:
 
 def _offers(search: Search, pointwise: bool) -> list[Offer]:
     context = search.context
-    pairs, product = Pairs(context), Product(context)
-    trials = pairs.some(TRIALS)
+    product = Product(context)
+    pairs, trials = search.trials()
     sites = search.sites(pairs, pointwise=pointwise)
     accept = accepts(context, {}, pointwise=pointwise)
     found: list[Offer] = []

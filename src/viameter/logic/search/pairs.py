@@ -7,7 +7,7 @@ from typing import Any
 
 from viameter.logic.kernel.context import RESULT, Context
 from viameter.logic.lang.core import ANY, Input, statements_of, terms_of
-from viameter.logic.lang.terms import Num, Term, subterms
+from viameter.logic.lang.terms import Num, Term, subterms, variables
 from viameter.logic.search.compiled import Environment, compiled
 from viameter.logic.search.product import Alone, Pair
 
@@ -23,8 +23,12 @@ class Pairs:
         self.random = random.Random(seed)  # trials only: nothing that is released depends on it
         self.facts = [compiled(fact) for fact in context.facts()]
         self.elements: dict[str, list[Any]] = {}
+        order = [entry.name for entry in context.program.inputs if entry.sort == "list"]
         for name, fact in context.elements():
-            self.elements.setdefault(name, []).append(compiled(fact))
+            # A fact that speaks of several lists is looked at when the last of them has its element.
+            spoken = {v.name for v in variables(fact) if v.sort == "list"} | {name}
+            last = max(spoken, key=order.index)
+            self.elements.setdefault(last, []).append(compiled(fact))
         terms: list[Term] = [*context.facts(), *(fact for _, fact in context.elements())]
         terms += [term for statement in statements_of(context.program.body) for term in terms_of(statement)]
         numbers = {abs(p.value) for term in terms for p in subterms(term) if isinstance(p, Num)}
@@ -106,22 +110,29 @@ class Pairs:
             environment[entry.name] = value
 
     def _elements(self, lists: list[Input], index: int, environment: Environment) -> bool:
-        rng = self.random
+        """Give every list its element at an index, one list after another, until what is known of each holds."""
         environment[ANY.name] = index
-        before = {name: value for name, value in environment.items() if isinstance(value, tuple)}
+        return all(self._element(entry, environment) for entry in lists)
+
+    def _element(self, entry: Input, environment: Environment) -> bool:
+        rng, name = self.random, entry.name
+        private = name in self.private
+        names = (f"{name}<1>", f"{name}<2>") if private else (name,)
+        before = [environment[each] for each in names]
         for _ in range(TRIES):
-            for entry in lists:
-                value = rng.randint(-2, 5) + self.level if rng.random() < 0.7 else rng.randint(0, 1)
-                if entry.name in self.private:
-                    # The largest changes are the ones that break a proof.
-                    step = rng.choice((-1, 1)) * (self.widest if rng.random() < 0.6 else rng.choice(self.steps))
-                    other = value if rng.random() < 0.2 else value + step
-                    if rng.random() < 0.2:
-                        other = value + rng.randint(-2 * self.widest, 2 * self.widest)
-                    environment[f"{entry.name}<1>"] = (*before[f"{entry.name}<1>"], value)
-                    environment[f"{entry.name}<2>"] = (*before[f"{entry.name}<2>"], other)
-                else:
-                    environment[entry.name] = (*before[entry.name], value)
-            if all(fact(environment) for entry in lists for fact in self.elements.get(entry.name, ())):
+            value = rng.randint(-2, 5) + self.level if rng.random() < 0.7 else rng.randint(0, 1)
+            values = (value, self._other(value)) if private else (value,)
+            for each, held, new in zip(names, before, values, strict=True):
+                environment[each] = (*held, new)
+            if all(fact(environment) for fact in self.elements.get(name, ())):
                 return True
         return False
+
+    def _other(self, value: int) -> int:
+        """The second run's value: often as far from the first's as the relation may allow, which breaks most proofs."""
+        rng, chance = self.random, self.random.random()
+        if chance < 0.25:
+            return value
+        if chance < 0.4:
+            return value + rng.randint(-2 * self.widest, 2 * self.widest)
+        return value + rng.choice((-1, 1)) * (self.widest if chance < 0.8 else rng.choice(self.steps))

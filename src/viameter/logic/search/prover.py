@@ -21,7 +21,7 @@ from viameter.logic.search.choosing import Combination, shift_of, surviving
 from viameter.logic.search.forward import Forward
 from viameter.logic.search.houdini import eliminate
 from viameter.logic.search.pairs import Pairs
-from viameter.logic.search.product import Failed, Product, accepts
+from viameter.logic.search.product import Failed, Pair, Product, accepts
 from viameter.logic.search.templates import Candidate, candidates
 from viameter.logic.solving.oracle import Oracle
 
@@ -60,6 +60,7 @@ class Search:
     shifts: Mapping[int, Term] = field(default_factory=dict)
     invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
     attempts: int = 6
+    made: list[tuple[Pairs, list[Pair]]] = field(default_factory=list)
 
     def run(self) -> Proved | NotProved:
         """Proofs of equality first, then pointwise ones."""
@@ -84,11 +85,17 @@ class Search:
     def _combinations(self, pointwise: bool) -> Iterator[Combination]:
         context = self.context
         self.progress(f"shifts{' for one output' if pointwise else ''}")
-        pairs = Pairs(context)
-        trials = pairs.some(TRIALS)
+        pairs, trials = self.trials()
         sites = self.sites(pairs, pointwise=pointwise)
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
         yield from surviving(Product(context), sites, trials, accept, until=self.until)
+
+    def trials(self) -> tuple[Pairs, list[Pair]]:
+        """The pairs on which shifts are tried, made once."""
+        if not self.made:
+            pairs = Pairs(self.context)
+            self.made.append((pairs, pairs.some(TRIALS)))
+        return self.made[0]
 
     def sites(self, pairs: Pairs, *, pointwise: bool) -> dict[int, tuple[Sample, list[Candidate]]]:
         """The sampling statements, by line, each with its candidates."""
@@ -111,13 +118,13 @@ class Search:
     def _attempt(self, combination: Combination, pointwise: bool) -> Proved | NotProved:
         context = self.context
         self.progress("invariants for the shifts " + ", ".join(str(c.shift) for c in combination.choices.values()))
-        product, pairs = Product(context), Pairs(context, seed=11)
+        product, (pairs, trials) = Product(context), self.trials()
         samples = {s.at: s for s in statements_of(context.program.body) if isinstance(s, Sample)}
         functions = {at: shift_of(choice, samples[at]) for at, choice in combination.choices.items()}
         heads: dict[int, list[dict[str, object]]] = {}
         apart: set[int] = set()
         farthest: dict[int, int] = {}
-        for pair in pairs.some(250, longest=5):
+        for pair in trials:
             try:
                 run = product.run(pair, functions, trace=True)
             except Failed:

@@ -163,11 +163,12 @@ def candidates(context: Context, sample: Sample, *, pointwise: bool, steps: list
     plain = dict.fromkeys(_plain(context, sample, uses, steps))
     found = [Candidate(Choice(shift), 0 if shift == ZERO else 1) for shift in plain]
     if not isinstance(law, Uniform):
-        for test in _tests(context, sample, uses, pointwise=pointwise, sees_draw=not isinstance(law, Gaussian)):
+        sees_draw = not isinstance(law, Gaussian)
+        for test, extra in _tests(context, sample, uses, pointwise=pointwise, sees_draw=sees_draw).items():
             for then in plain:
                 for orelse in plain:
                     if then != orelse:
-                        weight = 2 + (then != ZERO) + (orelse != ZERO) * 2
+                        weight = 1 + extra + (then != ZERO) + (orelse != ZERO) * 2
                         found.append(Candidate(Choice(ite(test, then, orelse)), weight))
     return sorted(found, key=lambda c: c.weight)
 
@@ -205,21 +206,24 @@ def difference(term: Term, context: Context) -> Term:
     return sub(context.run(term, 1), context.run(term, 2))
 
 
-def _tests(context: Context, sample: Sample, uses: Uses, *, pointwise: bool, sees_draw: bool) -> list[Term]:
-    found: dict[Term, None] = {}
+def _tests(
+    context: Context, sample: Sample, uses: Uses, *, pointwise: bool, sees_draw: bool
+) -> dict[Term, int]:
+    """What a shift may depend on, with how far-fetched it is."""
+    found: dict[Term, int] = {}
     if sees_draw:
         for test in uses.tests:
-            found[context.run(test, 1)] = None
+            found[context.run(test, 1)] = 1
     counters = _counters(context)
     for constant in context.neighbors.constants:
         for var in counters:
-            found[eq(Var(var.name, var.sort, 1), Var(constant))] = None
+            found.setdefault(eq(Var(var.name, var.sort, 1), Var(constant)), 1)
     if pointwise:
         for var in counters:
-            found[eq(Var(var.name, var.sort, 1), RESULT)] = None
+            found.setdefault(eq(Var(var.name, var.sort, 1), RESULT), 1)
     for test in _other_tests(context, sample):
-        found[context.run(test, 1)] = None
-    return list(found)
+        found.setdefault(context.run(test, 1), 2)
+    return found
 
 
 def _counters(context: Context) -> list[Var]:
