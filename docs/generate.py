@@ -8,6 +8,7 @@ from typing import Any
 
 import viameter as vm
 import viameter.composition.accounting  # registers its theorems
+import viameter.logic.running
 import viameter.neighborhood
 from viameter.core import Constructor
 from viameter.theorem import Theorem, all_theorems

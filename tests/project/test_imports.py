@@ -26,22 +26,24 @@ def test_importing_viameter_imports_only_its_own_dependencies() -> None:
 def test_everything_exported_exists_and_nothing_public_is_forgotten() -> None:
     assert all(hasattr(vm, name) for name in vm.__all__)
     rooms = {"arith", "cli", "composition", "core", "errors", "measures", "mechanisms", "spaces", "theorem"}
-    rooms |= {"neighborhood", "transforms", "viz"}
+    rooms |= {"logic", "neighborhood", "transforms", "viz"}
     public = {name for name in vars(vm) if not name.startswith("_")} - rooms
-    when_used = {"Accountant", "accounting", "neighborhood"}
+    when_used = {"Accountant", "accounting", "neighborhood", "logic"} | vm._OF_PROGRAMS
     assert public == set(vm.__all__) - {"__version__"} - when_used
     assert set(vm.__all__) <= set(dir(vm))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = vm.nonsense
 
 
-def test_accounting_and_neighborhoods_are_imported_when_they_are_used() -> None:
+def test_accounting_neighborhoods_and_logic_are_imported_when_they_are_used() -> None:
     program = """
 import sys, viameter as vm
 assert not any(name.startswith("viameter.composition.accounting") for name in sys.modules)
 assert not any(name.startswith("viameter.neighborhood") for name in sys.modules)
 assert vm.Accountant is vm.accounting.Accountant
 assert vm.neighborhood.bounded().slug == "bounded"
-assert "scipy" not in sys.modules
+assert not any(name.startswith("viameter.logic") for name in sys.modules)
+assert vm.verify is vm.logic.verify
+assert not {"scipy", "z3", "cvc5"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import viameter.composition.accounting
-import viameter.neighborhood  # noqa: F401  # with the line above, registers every theorem
+import viameter.logic.running
+import viameter.neighborhood  # noqa: F401  # with the lines above, registers every theorem
 from viameter.theorem import all_theorems
 
 TESTS = Path(__file__).parents[1]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import viameter.composition.accounting
-import viameter.neighborhood  # noqa: F401  # with the line above, registers every theorem
+import viameter.logic.running
+import viameter.neighborhood  # noqa: F401  # with the lines above, registers every theorem
 from viameter.errors import RegistryError
 from viameter.theorem import Numbers, Theorem, all_theorems, find_theorem, registry, theorem, theorem_of
 

@@ -7,6 +7,7 @@ from tests.viameter_check.zoo import computations
 
 import viameter as vm
 import viameter.composition.accounting  # registers its theorems
+import viameter.logic.running
 import viameter.neighborhood
 from viameter.core import Computation, Constructor
 from viameter.errors import NoTheorem

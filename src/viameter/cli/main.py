@@ -106,7 +106,9 @@ def compose(file: str, into: str | None, adaptivity: str, delta: str | None, cla
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="How long to try, for each program.")
 @click.option("--explain", is_flag=True, help="Show proofs and witnesses of several programs, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of verdicts as JSON.")
-@click.option("--certificate", metavar="OUT", help="Write the proof for `viameter check`; of several, into directory OUT.")
+@click.option(
+    "--certificate", metavar="OUT", help="Write the proof for `viameter check`; of several, into directory OUT."
+)
 @click.option("--html", metavar="OUT", help="Write what --explain shows as a page of HTML.")
 @click.option("--latex", metavar="OUT", help="Write what --explain shows as LaTeX, to be put into a document.")
 def verify(file: str, **options: Any) -> None:
@@ -123,11 +125,10 @@ def verify(file: str, **options: Any) -> None:
     try:
         from viameter.cli.verify import Request, verify_file
 
-        code, report = verify_file(Request(file=file, **options))
+        code = verify_file(Request(file=file, **options), click.echo)
     except ViameterError as problem:
         raise click.UsageError(str(problem)) from None
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         raise SystemExit(130) from None
-    click.echo(report)
     raise SystemExit(code)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 
 import viameter.composition.accounting
-import viameter.neighborhood  # noqa: F401  # with the line above, registers every theorem
+import viameter.logic.running
+import viameter.neighborhood  # noqa: F401  # with the lines above, registers every theorem
 from viameter.theorem import all_theorems, find_theorem
 
 

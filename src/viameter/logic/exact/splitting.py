@@ -19,6 +19,8 @@ from viameter.logic.lang.terms import App, Num, Term, Truth, Var, not_, sort_of,
 
 _MOST_ENDS = 40
 """Code is written again for every way through it; with more ways than this there is no short way."""
+_DEEPEST = 200
+"""Nor is there one where code would be indented further than this."""
 
 Statements = tuple[Statement, ...]
 
@@ -85,6 +87,8 @@ class Splitter:
 
     def go(self, statements: Statements, way: _Way) -> str:
         """The rest of the code on a way."""
+        if self.ends > _MOST_ENDS or way.pad > _DEEPEST:
+            raise _TooLong
         if not statements:
             return self.end(way)
         first, rest = statements[0], statements[1:]
@@ -100,8 +104,6 @@ class Splitter:
     def end(self, way: _Way) -> str:
         """The state at the end of a way, with the mass of all its rows; or row by row, if it keeps the value drawn."""
         self.ends += 1
-        if self.ends > _MOST_ENDS:
-            raise _TooLong
         if any(name in way.linear for name in self.after):
             return self.rows((), way)
         return (

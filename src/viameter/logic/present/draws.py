@@ -76,11 +76,16 @@ def _spent(context: Context, statement: Sample, shift: Term) -> str:
     (scale,) = charge_of(statement.law, context.program)
     if isinstance(statement.law, Exponential):
         return _signed(shift, scale)
-    assert isinstance(statement.law, Laplace)  # noqa: S101
-    moved = sub(add(shift, context.run(statement.law.center, 1)), context.run(statement.law.center, 2))
+    assert isinstance(statement.law, Laplace)
+    moved = add(shift, _apart(context, statement.law.center))
     if isinstance(moved, Num):
         return _fixed(Num(abs(moved.value)), scale)
     return f"costs {inverse(scale)} for each step" + ("" if moved == shift else f" of {show(magnitude(moved))}")
+
+
+def _apart(context: Context, center: Term) -> Term:
+    """How far the first run's center is above the second's."""
+    return sub(context.run(center, 1), context.run(center, 2))
 
 
 def _signed(shift: Term, scale: Monomial) -> str:
@@ -103,9 +108,9 @@ def _fixed(steps: Term, scale: Monomial) -> str:
 
 def _gaussian(context: Context, statement: Sample, choice: Choice) -> tuple[str, ...]:
     (scale,) = charge_of(statement.law, context.program)
-    assert isinstance(statement.law, Gaussian)  # noqa: S101
+    assert isinstance(statement.law, Gaussian)
     (most,) = choice.bounds
-    moved = sub(add(choice.shift, context.run(statement.law.center, 1)), context.run(statement.law.center, 2))
+    moved = add(choice.shift, _apart(context, statement.law.center))
     together = _shifted(statement, choice.shift)
     if most == ZERO:
         return _line(together, FREE)

@@ -35,10 +35,10 @@ def document_as_latex(document: Document) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text with every special character written so that it prints as itself.
+    r"""A text with every special character written so that it prints as itself.
 
     >>> print(escaped("50% of cost_1"))
-    50\\% of cost\\_1
+    50\% of cost\_1
     """
     return "".join(_SPECIAL.get(letter, letter) for letter in text)
 
@@ -61,7 +61,7 @@ def _part(part: Part) -> Iterator[str]:
         case Points(title, items):
             yield from _title(title)
             for item in items:
-                yield _row(2 * STEP, STEP, rf"\textbullet\ {escaped(item)}")
+                yield _row(2 * STEP, STEP, rf"\textbullet{{}} {escaped(item)}")
         case Listing(code=True):  # to be copied, which print cannot be
             yield escaped("verdict.witness.paste() is Python text that computes this again.")
         case Listing(title, lines):

@@ -29,7 +29,9 @@ def legend(proved: Proved) -> Table:
             "any one output. For each by itself it is shown that when the first run returns it, the second does too, "
             "within the cost; outputs are integers, so that this adds up to the claim about every set of outputs",
         ))  # fmt: skip
-    rows += [(name, "a number of this pair of inputs that the adjacency speaks of") for name in context.neighbors.constants]
+    rows += [
+        (name, "a number of this pair of inputs that the adjacency speaks of") for name in context.neighbors.constants
+    ]
     if proved.proof.invariants or proved.proof.variants:
         rows.append(("invariant", "holds whenever the two runs come to the loop's test"))
         rows.append(("variant", "positive while the loop runs and smaller after each round, so that the loop ends"))

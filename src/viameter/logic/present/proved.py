@@ -63,8 +63,8 @@ def proved_parts(verdict: Verdict) -> tuple[Part, ...]:
 
 
 _MOVED = (
-    "Some draws are made later than in the file, past statements that neither read nor change what is drawn: that means "
-    "the same, and the proof is about the text below."
+    "Some draws are made later than in the program as it was written, past statements that neither read nor change "
+    "what is drawn: that means the same, and the proof is about the text below."
 )
 _AS_BEFORE = "the same shifts, invariants and variants prove it."
 

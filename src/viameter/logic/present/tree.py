@@ -68,17 +68,15 @@ def _node(proved: Proved, judgment: Judgment) -> Node:
     rule, line = judgment.rule, judgment.line
     match statement:
         case Sample() if "shift" in judgment.notes:
-            together = coupling(judgment.context, statement, proved.proof.choice(statement))
-            return Node(_text(statement), rule, line, (Note("", together),))
+            drawn = coupling(judgment.context, statement, proved.proof.choice(statement))
+            return Node(_text(statement), rule, line, (Note("", drawn),))
         case While() if rule == "while":
-            notes = (
-                Note("invariant", tuple(map(str, judgment.pre)) or ("none is needed",)),
-                Note("variant", (judgment.notes["variant"],)),
-            )
-            return Node(_text(statement), rule, line, notes, _nodes(proved, judgment.premises[0]))
+            held = Note("invariant", tuple(map(str, judgment.pre)) or ("none is needed",))
+            falls = Note("variant", (judgment.notes["variant"],))
+            return Node(_text(statement), rule, line, (held, falls), _nodes(proved, judgment.premises[0]))
         case If() if rule in ("cond", "cond-one"):
-            notes = (Note("", ("both runs take the same branch",)),) if rule == "cond" else ()
-            return Node(_text(statement), rule, line, notes, _branches(proved, judgment))
+            together = (Note("", ("both runs take the same branch",)),) if rule == "cond" else ()
+            return Node(_text(statement), rule, line, together, _branches(proved, judgment))
     below = tuple(node for premise in judgment.premises for node in _nodes(proved, premise))
     return Node("" if statement is None else _text(statement), rule, line, (), below)
 

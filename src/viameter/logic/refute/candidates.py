@@ -7,9 +7,9 @@ maximum does. Pairs come in order of size; whether they are neighbors is for `re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 from viameter.logic.exact import Value, evaluate
 from viameter.logic.lang.core import Input, Program, statements_of, terms_of
@@ -21,6 +21,8 @@ _LEVELS = ((0, 1), (0, 0), (0, 6), (-3, 3), (3, -3), (6, 0), (1, 0), (1, 1), (0,
 _STEPS = ((1, -1), (1, 1), (1, 0), (0, 1), (-1, 1), (-1, -1), (-1, 0), (0, -1))
 _SMALL = (0, 1, 2, 3, 5)
 _MOST_PUBLIC = 6
+_MOST_ANCHORS, _ANCHOR_DELAY = 4, 30
+_MOST_SHAPES = 100
 _LARGEST_NUMBER = 1000
 
 
@@ -45,7 +47,7 @@ def pairs(program: Program, neighbors: tuple[Neighbors, ...]) -> Iterator[Pair]:
     found: list[tuple[int, int, Pair]] = []
     for length in LENGTHS if lists else (0,):
         for rank, public in enumerate(_publics(program, private, length, numbers)):
-            for shape, pair in enumerate(_pairs_of(program, private, public, length, numbers)):
+            for shape, pair in _pairs_of(program, private, public, length, numbers):
                 found.append((3 * length + 6 * rank + shape, len(found), pair))
     seen: set[object] = set()
     for _, _, pair in sorted(found, key=lambda entry: entry[:2]):
@@ -101,18 +103,19 @@ def _fits(program: Program, public: Mapping[str, Value], length: int) -> bool:
 
 def _pairs_of(
     program: Program, private: frozenset[str], public: Mapping[str, Value], length: int, numbers: list[int]
-) -> Iterator[Pair]:
+) -> Iterator[tuple[int, Pair]]:
+    """Pairs with these public inputs, each with a rank: levels around 0 first, then around other numbers."""
     hidden = [entry for entry in program.inputs if entry.name in private]
-    anchors = list(dict.fromkeys([0, *(v for v in public.values() if type(v) is int), *numbers]))
-    for anchor, size in product(anchors[:4], (1, *(n for n in numbers[:2] if n > 1))):
-        sizes: Iterable[tuple[list[int], tuple[int, int], tuple[int, int]]] = (
-            (blocks, levels, steps) for levels, steps in _together(length) for blocks in _blocks(length)
-        )
-        for blocks, levels, steps in sizes:
-            first, second = dict(public), dict(public)
-            for entry in hidden:
-                first[entry.name], second[entry.name] = _moved(entry, blocks, anchor, levels, steps, size)
-            yield Pair(first, second)
+    anchors = dict.fromkeys([0, *(value for value in public.values() if type(value) is int), *numbers])
+    sizes = (1, *(n for n in numbers[:2] if n > 1))
+    for rank, anchor in enumerate(islice(anchors, _MOST_ANCHORS)):
+        shapes = product(_together(length), _blocks(length))
+        for shape, ((levels, steps), blocks) in enumerate(islice(shapes, _MOST_SHAPES)):
+            for size in sizes:
+                first, second = dict(public), dict(public)
+                for entry in hidden:
+                    first[entry.name], second[entry.name] = _moved(entry, blocks, anchor, levels, steps, size)
+                yield shape + _ANCHOR_DELAY * rank, Pair(first, second)
 
 
 def _together(length: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

@@ -145,15 +145,14 @@ def measured(
     *,
     delta: Fraction = Fraction(0),
 ) -> Gap:
-    """The gap that an event shows, computed exactly on both inputs."""
-    effort = replace(effort, deadline=None)
+    """The gap that an event shows, computed exactly on both inputs; by the effort's deadline, or else it is small."""
     goal = event[0] if len(event) == 1 and isinstance(event[0], tuple) else None
     one = distribution(program, first, budgets, effort=effort, goal=goal)
     two = distribution(program, second, budgets, effort=effort, goal=goal)
     p1, p2 = one.probability(*event), two.probability(*event)
     return Gap(
         program, neighbors, dict(budgets), dict(first), dict(second), event, p1, p2,
-        two.above.slack(event), effort, delta,
+        two.above.slack(event), replace(effort, deadline=None), delta,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from viameter.logic.lang.scales import Amount, Monomial
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.refute.claims import check_claim, factor_of
 from viameter.logic.refute.gap import Gap, measured
-from viameter.logic.refute.searching import Progress, Search, Tried, effort_at
+from viameter.logic.refute.searching import Progress, Search, Tried
 from viameter.logic.refute.witness import Witness, breaks
 
 _CONFIRM_BITS = (40, 80, 160)
@@ -96,7 +96,7 @@ def _gap(search: Search, tried: Tried, bits: int) -> Gap:
     if tried.found.flipped:
         first, second = second, first
     return measured(
-        search.program, tried.neighbors, tried.budgets, first, second, tried.found.event, effort_at(bits),
+        search.program, tried.neighbors, tried.budgets, first, second, tried.found.event, search.confirming(bits),
         delta=search.delta,
     )  # fmt: skip
 

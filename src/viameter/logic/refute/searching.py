@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 
-from viameter.errors import ParameterError
+from viameter.errors import NumberError, ParameterError
 from viameter.logic.exact import Budget, Effort, Output, Value, masses_of
 from viameter.logic.lang.core import Call, Program, Sample, statements_of
 from viameter.logic.lang.scales import Amount
@@ -23,6 +23,8 @@ from viameter.logic.refute.related import related
 
 _BITS = 30
 _STATES = 30_000
+_STATES_TO_CONFIRM = 200_000
+_GRACE = 1.0
 _ALL_LISTS_UP_TO = 5
 """For longer input lists than this not every output list is looked at."""
 _BATCH = 24
@@ -72,6 +74,10 @@ class Search:
     def __post_init__(self) -> None:
         self.wide = self.program.output.sort == "list" and is_wide(self.program)
         self.effort = Effort(bits=_BITS, states=_STATES, deadline=self.deadline)
+
+    def confirming(self, bits: int) -> Effort:
+        """The effort with which a find is confirmed; it may take a little longer than the search."""
+        return Effort(bits=bits, states=_STATES_TO_CONFIRM, deadline=self.deadline + _GRACE)
 
     @property
     def over(self) -> bool:
@@ -171,7 +177,7 @@ class Search:
                 return None
             found = self.judge(pair, budgets, hint)
             cost = sum(cost_of(self.claim, pair.first, budgets).bounds()) / 2
-        except ParameterError:
+        except (ParameterError, NumberError):
             # Not every small input is one that the program makes sense of: a scale of 0, uniform(1, 0).
             return None
         if found is None:
@@ -232,8 +238,3 @@ class Search:
 
 def _longest(pair: Pair) -> int:
     return max((len(value) for value in pair.first.values() if isinstance(value, tuple)), default=0)
-
-
-def effort_at(bits: int) -> Effort:
-    """The effort with which a find is confirmed."""
-    return replace(Effort(), bits=bits, states=200_000)

@@ -87,9 +87,7 @@ class _Writer:
         program = self.program
         inputs = [self._name(entry.var) for entry in program.inputs]
         body = self._block(program.body)
-        returned: ast.expr = self._load(program.output)
-        if program.output.sort == "list":
-            returned = _call("list", returned)
+        returned = self._load(program.output)
         starts = [
             _assign(name, _start(var)) for var, name in self._variables().items() if program.input(var.name) is None
         ]

@@ -10,7 +10,7 @@ from viameter.logic.front.inputs import PRESENT
 from viameter.logic.lang.core import Input, Program
 from viameter.logic.running.claims import Known
 from viameter.logic.running.domains import ProgramDomain
-from viameter.logic.running.facts import Ends, Fact, ends_of, facts_of, is_of_the_element, subject_of
+from viameter.logic.running.facts import Ends, Fact, ends_of, facts_of, is_of_the_element, is_of_the_row, subject_of
 from viameter.logic.running.values import evaluate, names_measured, names_read
 from viameter.spaces import GREATEST_INT, LEAST_INT, FiniteDomain, IntDomain, VectorDomain
 
@@ -127,6 +127,7 @@ class Data:
         entry = self.secret
         if entry is None:
             return False
-        if marks_of(self.program) and any(entry.name in names_measured(fact.term) for fact in self.facts):
-            return False  # where rows are added and removed, the length is not the same on the way
+        if marks_of(self.program):
+            # Where rows are added and removed, neither their number nor their places stay what they are.
+            return all(is_of_the_row(fact) for fact in self.facts if {entry.name} & (fact.reads | fact.measures))
         return all(fact.each == entry.name and is_of_the_element(fact) for fact in self._about_private)

@@ -59,6 +59,22 @@ def is_of_the_element(fact: Fact) -> bool:
     return fact.each is not None and _reads_at_any(fact.term, fact.each)
 
 
+def is_of_the_row(fact: Fact) -> bool:
+    """Whether a fact about each element is about the element alone, wherever it stands and however many there are."""
+    if fact.each is None or fact.each in names_measured(fact.term):
+        return False
+    return not {ANY.name, fact.each} & names_read(_without_reads(fact.term, fact.each))
+
+
+def _without_reads(term: Term, name: str) -> Term:
+    """The term with 0 for the element that it speaks of."""
+    if not isinstance(term, App):
+        return term
+    if term.op == "read" and term.args == (Var(name, "list"), ANY):
+        return Num(0)
+    return App(term.op, tuple(_without_reads(arg, name) for arg in term.args))
+
+
 def _reads_at_any(term: Term, name: str) -> bool:
     match term:
         case Var():
