@@ -23,6 +23,7 @@ UNKNOWN = {
     "pure-to-profile": "gives a function, which no certificate can hold",
     "approx-to-profile": "gives a function, which no certificate can hold",
     "gdp-to-profile": "gives a function, which no certificate can hold",
+    "verified-program": "rests on the certificate of the program, which has a checker of its own",
     "given-loss": "is of a bare loss, and certificates speak of data",
     "anytime-line": "is shown by a meter as a number, and stands in no derivation",
     "anytime-mixture": "is shown by a meter as a number, and stands in no derivation",
