@@ -16,9 +16,7 @@ Names = frozenset[str]
 
 def read_by(statement: Statement) -> Names:
     """The variables that a statement itself reads, without those of the statements in it."""
-    names = {var.name for term in terms_of(statement) for var in variables(term)}
-    # What an output list holds so far is part of what it will hold.
-    return frozenset(names | {statement.target.name} if isinstance(statement, Append) else names)
+    return frozenset(var.name for term in terms_of(statement) for var in variables(term))
 
 
 def live_before(block: Block, after: Names) -> Names:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
 from viameter.errors import ParameterError
+from viameter.logic.kernel.wellformed import RESERVED, check_mechanism, check_neighbors, check_program, check_public
 from viameter.logic.lang.core import (
     ANY,
     Call,
@@ -22,7 +22,6 @@ from viameter.logic.lang.core import (
     Sample,
     assigned,
     statements_of,
-    terms_of,
 )
 from viameter.logic.lang.scales import Amount, Monomial, Unit, unit_for
 from viameter.logic.lang.terms import (
@@ -36,17 +35,12 @@ from viameter.logic.lang.terms import (
     le,
     length,
     lt,
-    subterms,
     variables,
 )
 from viameter.logic.neighbors import Neighbors
 
 RESULT = Var("out.R")
 """The logical constant of pointwise proofs: the output that the first run is asked about."""
-
-
-RESERVED = ("cost.", "same.", "before.")
-"""How the names of ghosts and of remembered values begin."""
 
 
 def cost(base: str) -> Var:
@@ -69,6 +63,7 @@ def charge_of(law: Law, program: Program) -> tuple[Monomial, ...]:
         case Flip(probability=p) if p not in (0, 1) and p != Fraction(1, 2):
             return (Monomial.of(Fraction(1), (), f"ln({max(p, 1 - p) / min(p, 1 - p)})"),)
         case Call(name=name):
+            check_mechanism(program, name)
             entry = program.mechanisms[name]
             amounts = ((entry.epsilon, "1"), (entry.delta, "delta"))
             return tuple(Monomial.of(1 / amount, (), base) for amount, base in amounts if amount)
@@ -84,24 +79,10 @@ class Context:
     units: Mapping[str, Unit] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        names = {entry.name for entry in self.program.inputs}
-        unknown = self.neighbors.private - names
-        if unknown:
-            raise ParameterError(f"adjacency names {sorted(unknown)}; the program's inputs are {sorted(names)}")
-        check_names(self.program, self.neighbors)
-        for statement in statements_of(self.program.body):
-            if isinstance(statement, Sample):
-                self._check_public(statement)
-
-    def _check_public(self, statement: Sample) -> None:
-        for scale in charge_of(statement.law, self.program):
-            loose = {v.name for factor in scale.factors for v in variables(factor)} - self.public
-            lists = {v.name for factor in scale.factors for v in variables(factor) if v.sort == "list"}
-            if loose - lists:
-                raise ParameterError(
-                    f"line {statement.at}: the scale {scale.as_scale()} depends on {', '.join(sorted(loose - lists))}: "
-                    "a scale must be public and the same in both runs"
-                )
+        object.__setattr__(self, "units", MappingProxyType(dict(self.units)))
+        check_program(self.program)
+        check_neighbors(self.program, self.neighbors)
+        check_public(self.program, self.neighbors, self.factors())
 
     @property
     def public(self) -> frozenset[str]:
@@ -145,35 +126,6 @@ class Context:
     def positive(self) -> tuple[Term, ...]:
         """That every factor of a scale is at least 1: an obligation, and known from then on."""
         return tuple(le(ONE, factor) for factor in self.factors())
-
-
-_PLAIN = re.compile(r"[A-Za-z_]\w*")
-
-
-def check_names(program: Program, neighbors: Neighbors) -> None:
-    """Names with a dot are the logic's own (ghosts, constants, drawn values), and only input lists are read.
-
-    A variable that passed for a logical constant, or the length of an output list, would count as the same in both
-    runs.
-    """
-    inputs = {entry.name for entry in program.inputs}
-    for name in inputs:
-        if not _PLAIN.fullmatch(name.removesuffix(".in")):
-            raise ParameterError(f"an input cannot be called {name!r}: a dot is for the logic's own names")
-    for var in assigned(program.body):
-        if not _PLAIN.fullmatch(var.name) or var.name in inputs or var.name in program.budgets:
-            raise ParameterError(f"a variable cannot be called {var.name!r} here")
-    for name in neighbors.constants:
-        if name in inputs or _PLAIN.fullmatch(name) or name.startswith(RESERVED) or name == RESULT.name:
-            raise ParameterError(f"a logical constant cannot be called {name!r}")
-    lists = {entry.name for entry in program.inputs if entry.sort == "list"}
-    written = [term for statement in statements_of(program.body) for term in terms_of(statement)]
-    for term in (*written, *program.requires, *(fact for _, fact in program.each)):
-        for part in subterms(term):
-            if isinstance(part, App) and part.op in ("read", "len") and str(part.args[0]) not in lists:
-                raise ParameterError(f"{part} reads {part.args[0]}, which is not an input list")
-            if isinstance(part, Var) and part.side:
-                raise ParameterError(f"{part} names one run in the program's own text")
 
 
 def check_speaks(context: Context, term: Term, *, ghosts: bool, where: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from viameter.errors import ParameterError, ViameterError
@@ -49,6 +50,8 @@ class Judgment:
 
 def made(**fields: Any) -> Judgment:
     """A judgment; for the kernel's rules alone."""
+    for name in ("budget", "notes"):
+        fields[name] = MappingProxyType(dict(fields.get(name, {})))
     return Judgment(**fields, seal=_SEAL)
 
 

@@ -86,6 +86,10 @@ class Unit:
     number: int = 1
     factors: tuple[Term, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 1:
+            raise ParameterError(f"a unit of cost has a whole number of at least 1, not {self.number!r}")
+
     @property
     def denominator(self) -> Term:
         """How many units make one of the base: a positive integer term over public inputs."""

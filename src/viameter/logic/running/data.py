@@ -101,14 +101,11 @@ class Data:
             raise ParameterError(f"program {self.program.name} requires {wanted}: no {entry.name} of 64 bits is so")
         return low, high
 
-    def _ends(self, fact: Fact, entry: Input) -> Ends | None:
-        """The ends that a fact gives a private input, which no private value moves; None if it says anything else."""
+    @staticmethod
+    def _ends(fact: Fact, entry: Input) -> Ends | None:
+        """The ends that a fact gives the one private input, which it does not move; None if it says anything else."""
         many = entry.sort == "list"
-        if fact.each != (entry.name if many else None):
-            return None
-        ends = ends_of(fact, subject_of(entry.name, many=many))
-        read = {name for end in ends or () if end is not None for name in names_read(end)}
-        return None if read & self.private else ends
+        return ends_of(fact, subject_of(entry.name, many=many)) if fact.each == (entry.name if many else None) else None
 
     @property
     def _about_private(self) -> list[Fact]:

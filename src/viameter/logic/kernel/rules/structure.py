@@ -33,6 +33,7 @@ def assign(context: Context, statement: Assign, post: Assertion) -> Judgment:
 
 def assign_one(context: Context, statement: Assign, post: Assertion, *, side: int) -> Judgment:
     """|- x := e ~ skip : Q[e<1>/x<1>] => Q, or the same in the second run alone."""
+    _check_side(side)
     pre = before_assign(context, statement, post, (side,))
     return _one_sided(context, statement, pre, post, side, "assign-one")
 
@@ -49,8 +50,14 @@ def append(context: Context, statement: Append, post: Assertion) -> Judgment:
 
 def append_one(context: Context, statement: Append, post: Assertion, *, side: int) -> Judgment:
     """|- append(out, e) ~ skip : Q[false / same] => Q: nothing is known of lists that only one run appends to."""
+    _check_side(side)
     pre = before_append(context, statement, post, (side,))
     return _one_sided(context, statement, pre, post, side, "append-one")
+
+
+def _check_side(side: int) -> None:
+    if side not in (1, 2):
+        raise ParameterError(f"side={side!r}: a rule for one run is for the first or the second, 1 or 2")
 
 
 def _one_sided(
@@ -115,6 +122,7 @@ def cond(left: If, right: If, then: Judgment, orelse: Judgment) -> Judgment:
 
 def cond_one(statement: If, then: Judgment, orelse: Judgment, *, side: int) -> Judgment:
     """The conditional in one run alone: from |- then ~ c : P => Q and |- else ~ c : P' => Q."""
+    _check_side(side)
     context = then.context
     _same_end(then, orelse)
     mine, theirs = ("left", "right") if side == 1 else ("right", "left")

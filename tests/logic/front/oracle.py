@@ -1,0 +1,142 @@
+"""Run a program's text twice: by Python itself, with noise from a tape, and as the core program that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from tests.logic.front.interpreter import Tape, run
+
+from viameter.logic.front.inputs import PRESENT
+from viameter.logic.front.python import Compiled, compile_source
+from viameter.logic.lang.parsing import read_program
+from viameter.logic.lang.text import show_program
+
+EPS = Fraction(3, 7)
+
+
+class Total(list[Any]):
+    """A list that reads as 0 outside, as in the core language."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return super().__getitem__(index) if 0 <= index < len(self) else 0
+
+
+class Markers:
+    """The noise functions, on a tape; draws without a grid are on this one."""
+
+    def __init__(self, tape: Tape, grid: Fraction = Fraction(1)) -> None:
+        self.tape, self.grid = tape, grid
+
+    def lap(self, scale: Any, *, grid: Any = None, center: Any = 0, shift: Any = None) -> Any:
+        step = Fraction(grid) if grid is not None else self.grid
+        return _plain(center + step * self.tape.take("lap", scale / step))
+
+    def gauss(self, sigma: Any, *, grid: Any = None, center: Any = 0, shift: Any = None) -> Any:
+        step = Fraction(grid) if grid is not None else self.grid
+        return _plain(center + step * self.tape.take("gauss", sigma / step))
+
+    def expo(self, scale: Any, *, grid: Any = None, shift: Any = None) -> Any:
+        step = Fraction(grid) if grid is not None else self.grid
+        return _plain(step * abs(self.tape.take("expo", scale / step)))
+
+    def geom(self, p: Any, *, shift: Any = None) -> int:
+        return abs(self.tape.take("expo", (Fraction(1), f"ln({1 / (1 - Fraction(p))})")))
+
+    def flip(self, p: Any, *, shift: Any = None) -> bool:
+        return self.tape.take("flip", Fraction(p)) % 2 == 1
+
+    def uniform(self, low: int, high: int, *, shift: Any = None) -> int:
+        return low + self.tape.take("uniform", low, high) % (high - low + 1)
+
+    def choose(self, scores: list[Any], scale: Any) -> int:
+        step = self.grid_of(scores)
+        return self.tape.take("choose", scale / step) % (len(scores) or 1)
+
+    def grid_of(self, scores: list[Any]) -> Fraction:
+        return Fraction(getattr(scores, "grid", 1))
+
+    def invariant(self, text: str) -> None:
+        """Does nothing."""
+
+    def Eps(self) -> None:  # noqa: N802
+        """An annotation."""
+
+    def Grid(self, step: Any) -> Any:  # noqa: N802
+        return int
+
+    def Between(self, low: Any, high: Any, *, grid: Any = 1) -> Any:  # noqa: N802
+        return int
+
+
+def _plain(number: Any) -> Any:
+    """A whole number as an int, so that it can be an index."""
+    return int(number) if isinstance(number, Fraction) and number.denominator == 1 else number
+
+
+def python_run(text: str, name: str, inputs: Mapping[str, Any], markers: Markers, more: Mapping[str, Any]) -> Any:
+    """What Python's own run of a text returns."""
+    space: dict[str, Any] = {"vm": markers, "Fraction": Fraction, **more}
+    exec("from __future__ import annotations\n" + text, space)
+    given = {key: Total(value) if isinstance(value, list) else value for key, value in inputs.items()}
+    return space[name](**given)
+
+
+def agree(
+    compiled: Compiled, text: str, inputs: Mapping[str, Any], *, seed: int = 0, grid: Any = 1,
+    more: Mapping[str, Any] | None = None, slots: frozenset[str] = frozenset(),
+) -> Any:  # fmt: skip
+    """Run both ways, and see that the results and everything that was drawn are the same; the result."""
+    program = compiled.program
+    assert read_program(show_program(program)) == program
+    budgets = dict.fromkeys(program.budgets, EPS)
+    one, other = Tape(seed), Tape(seed)
+    result = python_run(text, program.name, {**inputs, **budgets}, Markers(one, Fraction(grid)), more or {})
+    steps: dict[str, Any] = {}
+    for entry in program.inputs:
+        if entry.name.endswith(PRESENT):
+            continue
+        value = inputs[entry.name]
+        steps[entry.name] = (
+            [_steps(item, entry.grid) for item in value] if entry.sort == "list" else
+            value if entry.sort == "bool" else _steps(value, entry.grid)
+        )  # fmt: skip
+    for name in slots:
+        steps[name], steps[name + PRESENT] = with_gaps(steps[name], seed)
+    found = run(program, steps, budgets, other)
+    if isinstance(result, list):
+        wanted: Any = [_steps(item, program.output_grid) for item in result]
+    else:
+        wanted = (
+            result
+            if isinstance(result, bool) and program.output.sort == "bool"
+            else _steps(result, program.output_grid)
+        )
+    assert (found, other.record) == (wanted, one.record)
+    return found
+
+
+def with_gaps(rows: list[int], seed: int) -> tuple[list[int], list[int]]:
+    """The rows in slots of which some others are free, and hold anything."""
+    free = seed % 3
+    places = [(row, 1) for row in rows]
+    for gap in range(free):
+        places.insert((seed * 7 + gap * 5) % (len(places) + 1), (seed % 11 - 5, 0))
+    return [row for row, _ in places], [mark for _, mark in places]
+
+
+def _steps(value: Any, grid: Fraction) -> int:
+    steps = Fraction(value) / grid
+    assert steps.denominator == 1, f"{value} is not on the grid of {grid}"
+    return int(steps)
+
+
+def check(text: str, inputs: Mapping[str, Any], **options: Any) -> Any:
+    """Compile a text and run it both ways, with several tapes."""
+    names = {key: options.pop(key) for key in ("requires", "private", "slots", "names") if key in options}
+    compiled = compile_source(text, **names)
+    found = [
+        agree(compiled, text, inputs, seed=seed, slots=names.get("slots", frozenset()), **options) for seed in range(12)
+    ]
+    return found[0]

@@ -1,0 +1,102 @@
+"""Programs, adjacencies and verdicts as tests need them: texts of the core language, and stand-ins for the prover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from viameter.logic.front.adjacency import Adjacency
+from viameter.logic.front.adjacent import all_differ, one_differs
+from viameter.logic.lang.core import Program
+from viameter.logic.lang.parsing import read_amount, read_program
+from viameter.logic.lang.scales import Amount
+from viameter.logic.lang.text import show_program
+from viameter.logic.neighbors import sorts_of
+from viameter.logic.running import measurement
+from viameter.logic.verdict import Status
+
+
+@dataclass(frozen=True)
+class Missing:
+    what: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    bound: Any
+    measure: str = "pure"
+    status: Status = Status.PROVED
+    delta: Any = None
+    missing: Missing | None = None
+    certificate: Any = None
+
+
+@dataclass(frozen=True)
+class Function:
+    """A program under its decorator."""
+
+    core: Program
+    adjacent: Adjacency
+
+    @property
+    def name(self) -> str:
+        return self.core.name
+
+
+def program(*lines: str) -> Program:
+    return read_program("\n".join(lines))
+
+
+def amount(text: str, core: Program) -> Amount:
+    return read_amount(text, frozenset(core.budgets), sorts_of(core))
+
+
+def verdict(text: str, core: Program, **more: Any) -> Verdict:
+    return Verdict(amount(text, core), **more)
+
+
+def certificate(function: Function, text: str) -> Mapping[str, Any]:
+    """The parts of a program certificate that are looked at."""
+    return {
+        "program": show_program(function.core),
+        "claim": {"measure": "pure", "amount": text},
+        "proofs": [{"neighbors": relation.to_json()} for relation in function.adjacent.directions(function.core)],
+        "digest": "5c1e" * 16,
+    }
+
+
+LAPLACE = program(
+    "program laplace",
+    "input x: int",
+    "budget eps",
+    "begin",
+    "noise :=$ lap(2/eps)",
+    "out := x + noise",
+    "end",
+    "return out",
+)
+
+ABOVE = program(
+    "program above_threshold", "input q: list", "input t: int", "budget eps", "begin",
+    "noise :=$ lap(2/eps)", "noisy := t + noise", "out := -1", "i := 0", "done := false",
+    "while not done and i < len(q) do", "y :=$ lap(4/eps)",
+    "if noisy <= q[i] + y then", "out := i", "done := true", "end", "i := i + 1", "end", "end", "return out",
+)  # fmt: skip
+
+RESPONSE = program(
+    "program response", "input b: bool", "begin", "c :=$ flip(3/4)", "out := b == c", "end", "return out"
+)
+
+HISTOGRAM = program(
+    "program noisy_histogram", "input q: list", "budget eps", "begin", "i := 0",
+    "while i < len(q) do", "y :=$ lap(1/eps, q[i])", "append(out, y)", "i := i + 1", "end", "end", "return out",
+)  # fmt: skip
+
+EVERY = all_differ("q")
+ONE = one_differs("q")
+
+
+def proved(core: Program, adjacent: Adjacency, bound: str = "eps", **given: Any) -> Any:
+    """The measurement of a program that is taken as proved."""
+    return measurement(Function(core, adjacent), verdict=verdict(bound, core), **given)
