@@ -1,8 +1,9 @@
-"""The tour: a chain on bundled data and its theorems, exact losses, a release, a budget, and whom it protects."""
+"""The tour: a chain and its theorems, exact losses, a release, a budget, whom it protects, a verified program."""
 
 from __future__ import annotations
 
 import csv
+import inspect
 from collections.abc import Callable
 from fractions import Fraction
 from importlib.resources import files
@@ -42,6 +43,7 @@ def show_demo(say: Say) -> None:
     _show_release(say, chain, visits)
     _show_budget(say, chain, visits)
     _show_neighborhoods(say)
+    _show_verification(say)
 
 
 def _show_chain(say: Say) -> vm.Transformation:
@@ -128,6 +130,46 @@ def _show_neighborhoods(say: Say) -> None:
     wrong = nb.compose(nb.bounded(), [nb.leaf(ward, vm.pure("1/10")) for ward in wards])
     say(_indent(f"if each count is only private for wards of the same size: {wrong.loss!r}, since"))
     say(_indent(_indent(str(wrong.witness))))
+
+
+@vm.program(adjacent=vm.all_differ("q", by=1))
+def first_above(q: list[int], t: int, eps: vm.Eps) -> int:
+    """The first query above a noisy threshold."""
+    noisy_t = t + vm.lap(2 / eps)
+    i = 0
+    while i < len(q):
+        if q[i] + vm.lap(4 / eps) >= noisy_t:
+            return i
+        i = i + 1
+    return -1
+
+
+@vm.program(adjacent=vm.all_differ("q", by=1))
+def first_above_without_noise(q: list[int], t: int, eps: vm.Eps) -> int:
+    """The same, with noise on the threshold alone."""
+    noisy_t = t + vm.lap(2 / eps)
+    i = 0
+    while i < len(q):
+        if q[i] >= noisy_t:
+            return i
+        i = i + 1
+    return -1
+
+
+def _show_verification(say: Say) -> None:
+    say("\n7. A mechanism of your own, as a function; is it private?\n")
+    say(_indent("".join(inspect.getsourcelines(first_above.function)[0][1:]).rstrip()))  # type: ignore[arg-type]
+    verdict = vm.verify(first_above, "eps")
+    say("")
+    say(_indent(f"{verdict.status}: it costs at most {verdict.bound} when {verdict.adjacency}, for lists of any length"))
+    if verdict.certificate is not None:
+        report = check(verdict.certificate.text)
+        held = "it holds" if report.ok else "NO"
+        say(_indent(f"its certificate, checked by code that shares nothing with the prover, with another solver: {held}"))
+    wrong = vm.verify(first_above_without_noise, "eps")
+    say(_indent(f"without the noise on q[i]: {wrong.status}, by"))
+    if wrong.witness is not None:
+        say(_indent(_indent(str(wrong.witness))))
 
 
 def _indent(text: str) -> str:

@@ -72,7 +72,7 @@ class Writer:
         if kind == "while":
             test = f"{mine} < {self.random.randint(1, 3)}"
             if self.random.random() < 0.5:
-                test = self.random.choice([f"{test} and {self.truth()}", f"({self.truth()}) and {test}"])
+                test = self.random.choice([f"{test} and ({self.truth()})", f"({self.truth()}) and {test}"])
             found = [f"{mine} = 0", f"while {test}:", f"    {mine} += 1", *inner()]
         else:
             name = self.random.choice([mine, mine, "i", "k"])

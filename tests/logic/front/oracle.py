@@ -51,11 +51,7 @@ class Markers:
         return low + self.tape.take("uniform", low, high) % (high - low + 1)
 
     def choose(self, scores: list[Any], scale: Any) -> int:
-        step = self.grid_of(scores)
-        return self.tape.take("choose", scale / step) % (len(scores) or 1)
-
-    def grid_of(self, scores: list[Any]) -> Fraction:
-        return Fraction(getattr(scores, "grid", 1))
+        return self.tape.take("choose", scale) % (len(scores) or 1)
 
     def invariant(self, text: str) -> None:
         """Does nothing."""
@@ -85,14 +81,14 @@ def python_run(text: str, name: str, inputs: Mapping[str, Any], markers: Markers
 
 def agree(
     compiled: Compiled, text: str, inputs: Mapping[str, Any], *, seed: int = 0, grid: Any = 1,
-    more: Mapping[str, Any] | None = None, slots: frozenset[str] = frozenset(),
+    more: Mapping[str, Any] | None = None, slots: frozenset[str] = frozenset(), prelude: str = "",
 ) -> Any:  # fmt: skip
     """Run both ways, and see that the results and everything that was drawn are the same; the result."""
     program = compiled.program
     assert read_program(show_program(program)) == program
     budgets = dict.fromkeys(program.budgets, EPS)
     one, other = Tape(seed), Tape(seed)
-    result = python_run(text, program.name, {**inputs, **budgets}, Markers(one, Fraction(grid)), more or {})
+    result = python_run(prelude + text, program.name, {**inputs, **budgets}, Markers(one, Fraction(grid)), more or {})
     steps: dict[str, Any] = {}
     for entry in program.inputs:
         if entry.name.endswith(PRESENT):

@@ -1,6 +1,8 @@
 """Fixed budgets and ghosts: charge, settle, and the loop with a budget for each iteration."""
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +17,7 @@ from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, Unproved,
 from viameter.logic.kernel.rules import budgets
 from viameter.logic.kernel.rules.budgets import awhile, charge, settle
 from viameter.logic.kernel.rules.casing import frame
-from viameter.logic.kernel.rules.fixed import counter, is_still
+from viameter.logic.kernel.rules.fixed import counter, is_still, new_counter
 from viameter.logic.kernel.rules.laplace_rules import laplace_general, laplace_simple
 from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import append, assign, assign_one, cond, seq, skip
@@ -85,9 +87,9 @@ def test_settling_bounds_every_base_and_nothing_else_speaks_of_cost() -> None:
     cheap = consequence(asks, sample(asks.context, statement, Choice(), facts(asks, *both)), pre=less)
     with pytest.raises(ParameterError, match="nothing may be said about cost"):
         settle(cheap, {"eps": ONE})
-    more = facts(asks, "cost.eps >= 0 or r<1> == 0", *both)
+    odd = facts(asks, "cost.eps >= 0 or r<1> == 0", *both)
     started = consequence(
-        asks, sample(asks.context, statement, Choice(), more), pre=facts(asks, "cost.eps == 0", "cost.ln(2) == 0")
+        asks, sample(asks.context, statement, Choice(), odd), pre=facts(asks, "cost.eps == 0", "cost.ln(2) == 0")
     )
     with pytest.raises(ParameterError, match="nothing may be said about cost"):
         settle(started, {"eps": ONE})
@@ -293,9 +295,17 @@ def test_the_counted_loop_is_about_its_own_bodies_and_its_own_constant() -> None
     speaks = (*held, type(held[0])(le(symbol, Num(9))))
     with pytest.raises(ParameterError, match="differs between iterations"):
         awhile(asks, loop, invariant=speaks, variant=variant, most=3, body=body(symbol))
-    named = oracle(asks.context.program, "3*eps", f"count.{loop.at} == 2", constants=(f"count.{loop.at}",))
+    with pytest.raises(ParameterError, match=r"count\."):
+        oracle(asks.context.program, "3*eps", f"{symbol} == 2", constants=(symbol.name,))
     with pytest.raises(ParameterError, match="constant of the adjacency"):
-        awhile(named, loop, invariant=held, variant=variant, most=3, body=one_release(named, loop)(symbol))
+        new_counter(replace_constants(asks.context, symbol.name), loop.at)
+
+
+def replace_constants(context: Context, *names: str) -> Context:
+    """A context that nobody checked."""
+    found = copy(context)
+    object.__setattr__(found, "neighbors", replace(context.neighbors, constants=names))
+    return found
 
 
 def test_loops_of_different_programs_are_compared() -> None:

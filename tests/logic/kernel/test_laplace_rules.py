@@ -174,8 +174,9 @@ def test_intervals_have_the_probability_that_one_adds_up() -> None:
 
 def test_intervals_are_coupled_at_the_exact_worst_ratio() -> None:
     cases = [
-        ((0, None), (0, None), (0, 1)), ((0, None), (0, None), (-1, 0)), ((0, None), (1, None), None), ((0, 2), (-1, 2), (0, 2)),
-        ((-1, 1), (-1, 1), (-2, 2)), ((None, 3), (None, 1), (0, 1)), ((1, 0), (5, 4), (0, 0)),
+        ((0, None), (0, None), (0, 1)), ((0, None), (0, None), (-1, 0)), ((0, None), (1, None), None),
+        ((0, 2), (-1, 2), (0, 2)), ((-1, 1), (-1, 1), (-2, 2)), ((None, 3), (None, 1), (0, 1)),
+        ((1, 0), (5, 4), (0, 0)),
     ]  # fmt: skip
     for mine, theirs, apart in cases:
         gaps = [0] if apart is None else range(apart[0], apart[1] + 1)

@@ -115,7 +115,7 @@ def test_whatever_is_proved_of_the_exponential_mechanism_has_a_coupling() -> Non
     made = program("x :=$ choose(l, 2/eps)", "r := x", inputs=("l: list",))
     asks = oracle(made, "eps", "len(l) == 3", private=("l",))
     posts = ("x<1> == x<2>", "x<1> == x<2>", "x<2> <= 2", "x<1> == x<2> and x<1> <= 2", "x<2> != 0", "x<1> <= 0")
-    for _ in range(500):
+    for _ in range(350):
         low, high = random.choice(((0, 1), (-1, 1), (-1, 0), (0, 0), (1, 1), (-2, -1)))
         first = tuple(random.randint(0, 2) for _ in range(random.randint(0, 3)))
         second = tuple(entry + random.randint(low, high) for entry in first)

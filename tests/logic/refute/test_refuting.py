@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from viameter.arith import INFINITY
 from viameter.errors import ParameterError
 from viameter.logic.exact import Bounds, Effort, Exponent
 from viameter.logic.lang.core import Program
-from viameter.logic.lang.parsing import read_program
+from viameter.logic.lang.parsing import read_program, read_term
 from viameter.logic.neighbors import Neighbors
 from viameter.logic.refute import Gap, Witness, largest_loss, refute
 from viameter.logic.refute.claims import budgets_for, factor_of, scales_of
@@ -70,12 +71,19 @@ def ratios_of(program: Program, gap: Gap) -> dict[str, Fraction]:
     return found
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_program_is_refuted(name: str) -> None:
+@cache
+def witness_of(name: str) -> Witness:
     program, adjacency, text = WRONG[name]
     # A search that takes long is a search on a slow machine; it ends as soon as it has found something.
     witness = refute(program, (adjacency(program),), claim_of(program, text), seconds=60)
     assert witness is not None
+    return witness
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_program_is_refuted(name: str) -> None:
+    program = WRONG[name][0]
+    witness = witness_of(name)
     gap = witness.gap
     assert (gap.loss == INFINITY) == (name in INFINITE)
     assert witness.recheck()
@@ -87,19 +95,19 @@ def test_a_wrong_program_is_refuted(name: str) -> None:
     # The second computation leaves off noise beyond a narrow window, so it must be below the bounds, and near them.
     (event,) = gap.event
     again = [
-        second_opinion.probability(program, dict(inputs), ratios_of(program, gap), event, window=9)
+        second_opinion.probability(program, dict(inputs), ratios_of(program, gap), event, window=6)
         for inputs in (gap.first, gap.second)
     ]
     for mass, bounds in zip(again, (gap.p1, gap.p2), strict=True):
         assert mass <= bounds.high
-        assert mass >= bounds.low * Fraction(3, 4)
+        assert mass >= bounds.low * Fraction(2, 3)
     assert again[0] > witness.factor.high * again[1]
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_program_is_not_refuted(name: str) -> None:
     program, adjacency, text = RIGHT[name]
-    assert refute(program, (adjacency(program),), claim_of(program, text), seconds=0.4) is None
+    assert refute(program, (adjacency(program),), claim_of(program, text), seconds=0.25) is None
 
 
 @pytest.mark.parametrize(
@@ -138,13 +146,6 @@ def test_the_known_ratio_of_the_noisy_maximum_with_half_the_noise() -> None:
     assert gap.p1.low / gap.p2.high > Fraction("12.9")
 
 
-def witness_of(name: str) -> Witness:
-    program, adjacency, text = WRONG[name]
-    witness = refute(program, (adjacency(program),), claim_of(program, text), seconds=60)
-    assert witness is not None
-    return witness
-
-
 @pytest.mark.parametrize("name", ["half the noise", "threshold without query noise", "smart sum at half its cost"])
 def test_a_witness_can_be_pasted_and_run_and_stored(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     witness = witness_of(name)
@@ -163,10 +164,9 @@ def test_a_witness_can_be_pasted_and_run_and_stored(name: str, capsys: pytest.Ca
 def test_the_text_of_a_witness_says_everything() -> None:
     witness = witness_of("half the noise")
     assert str(witness) == (
-        "REFUTED: laplace does not have privacy loss eps\n  with eps = 2*ln(4)\n".replace(
-            "2*ln(4)", str(witness.gap.budgets["eps"])
-        )
-        + "  inputs 1: q = 0\n"
+        "REFUTED: laplace does not have privacy loss eps\n"
+        "  with eps = ln(16)\n"
+        "  inputs 1: q = 0\n"
         "  inputs 2: q = 1\n"
         "  neighbors: q differs by at most 1\n"
         "  event: the output is 0\n"
@@ -224,8 +224,6 @@ def test_randomized_response_costs_the_logarithm_of_its_odds() -> None:
 
 def test_an_asymmetric_adjacency_is_tried_both_ways() -> None:
     program = read_program("program p\ninput x: bool\nbegin\nf :=$ flip(1/2)\ny := x and f\nend\nreturn y\n")
-    from viameter.logic.lang.parsing import read_term
-
     upward = Neighbors(frozenset({"x"}), facts=(read_term("not x<1> and x<2>", {"x": "bool"}),))
     witness = refute(program, (upward,), claim_of(program, "5"), seconds=10)
     # The output is true on the second input alone: the direction from it to the first is the one that leaks.

@@ -89,7 +89,7 @@ def test_pairs_are_all_different_and_come_in_one_order_only() -> None:
     assert len({frozenset(pair.key) for pair in found}) == len(found) > 500
     assert all(pair.first["M"] == pair.second["M"] for pair in found)
     assert {len(pair.first["q"]) for pair in found} == {1, 2, 3, 4, 5}  # type: ignore[arg-type]
-    assert min(pair.first["M"] for pair in found) == 1  # type: ignore[type-var]
+    assert min(pair.first["M"] for pair in found) == 1
 
 
 def test_moves_keep_public_inputs_alike_and_lists_of_one_length() -> None:

@@ -150,7 +150,12 @@ def run(
 
 def execute(program: Program, inputs: Mapping[str, object], draw: Draw, *, steps: int = 1_000_000) -> Output:
     """One execution, in which `draw` gives what is drawn from a law, relative to its center."""
-    memory = {**start_of(program), **read_inputs(program, inputs)}
+    return execute_from({**start_of(program), **read_inputs(program, inputs)}, program, draw, steps=steps)
+
+
+def execute_from(start: Mapping[str, Value], program: Program, draw: Draw, *, steps: int = 1_000_000) -> Output:
+    """One execution from a memory that has every input and every variable."""
+    memory = dict(start)
     if _execute(program.body, memory, draw, steps) < 0:
         raise ParameterError(f"program {program.name} did not end within {steps} rounds of its loops")
     return memory[program.output.name]

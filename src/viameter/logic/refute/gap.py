@@ -100,7 +100,8 @@ class Gap:
         budgets = ", ".join(f"{name} = {budget}" for name, budget in self.budgets.items())
         loss = self.loss
         found = [
-            f"program {self.program.name}" + (f" with {budgets}" if budgets else ""),
+            f"program {self.program.name}",
+            *([f"  with {budgets}"] if budgets else []),
             f"  inputs 1: {shown_inputs(self.first)}",
             f"  inputs 2: {shown_inputs(self.second)}",
             f"  neighbors: {self.neighbors.says or 'by the formulas given'}",

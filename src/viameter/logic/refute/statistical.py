@@ -16,8 +16,9 @@ from typing import Any
 
 from viameter.arith import Extended, Number, dyadic, exact, nonnegative, probability, whole
 from viameter.errors import ParameterError
-from viameter.logic.exact import Bounds, Budget, Output, Range, Value, execute, law_of, read_inputs
+from viameter.logic.exact import Bounds, Budget, Output, Range, Value, law_of, read_inputs
 from viameter.logic.exact.compiling import law_names
+from viameter.logic.exact.evaluating import execute_from, start_of
 from viameter.logic.lang.core import Law, Program
 from viameter.logic.lang.scales import Amount
 from viameter.logic.neighbors import Neighbors
@@ -167,12 +168,13 @@ class _Sampler:
     drawn: int = 0
     stream: Stream | None = None
     tables: dict[object, tuple[list[Any], list[int]]] = field(default_factory=dict)
+    names: dict[int, list[str]] = field(default_factory=dict)
 
     def counts(self, inputs: Mapping[str, Value], times: int) -> Counter[Output]:
         """How often each output came in so many executions."""
-        read = read_inputs(self.program, inputs)
+        start = {**start_of(self.program), **read_inputs(self.program, inputs)}
         self.stream, self.tables = self.entropy.stream(1 << 16), {}
-        return Counter(execute(self.program, read, self.draw) for _ in range(times))
+        return Counter(execute_from(start, self.program, self.draw) for _ in range(times))
 
     def draw(self, law: Law, memory: Mapping[str, Value]) -> int | bool:
         """A value of a law: the row in which so many bits fall."""
@@ -190,7 +192,9 @@ class _Sampler:
         return found
 
     def rows(self, law: Law, memory: Mapping[str, Value]) -> tuple[list[Any], list[int]]:
-        key = (id(law), tuple(sorted((name, value) for name, value in memory.items() if name in law_names(law))))
+        if id(law) not in self.names:
+            self.names[id(law)] = sorted(law_names(law))
+        key = (id(law), *(memory[name] for name in self.names[id(law)]))
         if key not in self.tables:
             deck = law_of(law, memory, self.budgets, bits=_BITS).deck()
             self.tables[key] = [value for value, _ in deck.rows], deck.sums
