@@ -128,11 +128,15 @@ def _steps(value: Any, grid: Fraction) -> int:
     return int(steps)
 
 
-def check(text: str, inputs: Mapping[str, Any], **options: Any) -> Any:
-    """Compile a text and run it both ways, with several tapes."""
-    names = {key: options.pop(key) for key in ("requires", "private", "slots", "names") if key in options}
-    compiled = compile_source(text, **names)
-    found = [
-        agree(compiled, text, inputs, seed=seed, slots=names.get("slots", frozenset()), **options) for seed in range(12)
-    ]
-    return found[0]
+class Both:
+    """A text, compiled once, to be run both ways."""
+
+    def __init__(self, text: str, *, prelude: str = "", grid: Any = 1, more: Any = None, **options: Any) -> None:
+        self.compiled = compile_source(text, **options)
+        self.text, self.options = text, {"prelude": prelude, "grid": grid, "more": more}
+        self.slots = options.get("slots", frozenset())
+
+    def check(self, turns: int = 5, **inputs: Any) -> None:
+        """Run it with several tapes."""
+        for seed in range(turns):
+            agree(self.compiled, self.text, inputs, seed=seed, slots=self.slots, **self.options)

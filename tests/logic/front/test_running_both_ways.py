@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.logic.front.oracle import check
+from tests.logic.front.oracle import Both
 from viameter.logic.front.adjacent import all_differ
 from viameter.logic.front.decorator import program_from_source
 
@@ -206,7 +206,7 @@ BODIES = {
     eps2 = eps - eps1
     n = len(q) + 1
     wide = 2 * n / eps1
-    return vm.lap(wide) + vm.lap(n / (2 * eps2)) + vm.gauss(3 * n) + vm.lap(max(n, 2) * 2 / 3)""",
+    return vm.lap(wide) + vm.lap(n / (2 * eps2)) + vm.gauss(3 * n) + vm.lap(Fraction(2, 3) * max(n, 2))""",
     "truth values in arithmetic": """
     b = t > 0
     return 3 * b + (t > 1) + (b == (t > 2)) + (b == 1)""",
@@ -216,9 +216,10 @@ BODIES = {
 @pytest.mark.parametrize("name", BODIES)
 def test_a_program_runs_as_python_runs_it(name: str) -> None:
     text = f"def made({Q}) -> int:{BODIES[name]}\n"
+    both = Both(text, names={"DEBUG": False}, more={"DEBUG": False})
     for items in LISTS:
         for t in (-4, -1, 0, 1, 2, 6):
-            check(text, {"q": items, "t": t}, names={"DEBUG": False}, more={"DEBUG": False})
+            both.check(q=items, t=t)
 
 
 def test_noise_stands_on_the_grid_of_the_private_inputs_and_of_the_result() -> None:
@@ -231,7 +232,7 @@ def made(q: list[vm.Grid("1/100")], t: int, eps: vm.Eps) -> vm.Grid("1/100"):
     return best + 1 + vm.gauss(2)
 """
     items = [Fraction(5, 100), Fraction(314, 100), Fraction(-1, 4)]
-    check(text, {"q": items, "t": 1}, private=frozenset({"q"}), grid="1/100")
+    Both(text, private=frozenset({"q"}), grid="1/100").check(q=items, t=1)
 
 
 def test_grids_mix_and_keep_the_value_of_everything() -> None:
@@ -243,12 +244,12 @@ def made(x: vm.Grid("1/6"), y: vm.Grid("1/4"), n: int, eps: vm.Eps) -> vm.Grid("
         w = (x * y) / 2
     k = x // y if y > 0 else 0
     m = x % Fraction(1, 4)
-    return z + w + k + m / 5 + min(x, n) + abs(y) + vm.lap(2 / eps, grid="1/3", center=x * 2)
+    return z + w + k + m / 5 + min(x, n) + abs(y) + vm.lap(2 / eps, grid="1/6", center=x * 2)
 """
+    both = Both(text, private=frozenset({"x"}))
     for top in range(-7, 8, 3):
         for other in range(-3, 9, 2):
-            given = {"x": Fraction(top, 6), "y": Fraction(other, 4), "n": top % 3}
-            check(text, given, private=frozenset({"x"}))
+            both.check(x=Fraction(top, 6), y=Fraction(other, 4), n=top % 3)
 
 
 def test_a_list_of_truths_counts_and_tests() -> None:
@@ -266,9 +267,10 @@ def made(p: list[bool], b: bool, eps: vm.Eps) -> list[bool]:
     out.append(count + vm.lap(1 / eps) > 1)
     return out
 """
+    both = Both(text)
     for bits in ([], [True], [False, True, True]):
         for b in (True, False):
-            check(text, {"p": bits, "b": b})
+            both.check(p=bits, b=b)
 
 
 def test_choices_are_scaled_by_the_grid_of_their_list() -> None:
@@ -297,7 +299,7 @@ def made(q: list[int], t: int, eps: vm.Eps) -> int:
 
 @pytest.mark.parametrize("rows", [[], [4], [1, 2, 3], [5, -1, 7, 2], [1, 9, 4], [2, 3, 8, 9]])
 def test_free_slots_change_nothing(rows: list[int]) -> None:
-    check(ROWS, {"q": rows, "t": 3}, slots=frozenset({"q"}), private=frozenset({"q", "q.in"}))
+    Both(ROWS, slots=frozenset({"q"}), private=frozenset({"q", "q.in"})).check(q=rows, t=3, turns=12)
 
 
 CALLEE = """
@@ -332,6 +334,6 @@ def made(q: list[int], p: list[int], t: int, eps: vm.Eps) -> list[int]:
 """
     first = program_from_source(CALLEE, adjacent=all_differ("p"), requires="n >= 1")
     listing = program_from_source(LISTING, adjacent=all_differ("p"))
+    both = Both(text, names={"first": first, "listing": listing}, prelude=CALLEE + LISTING)
     for items in LISTS:
-        given = {"q": items, "p": items[::-1], "t": 1}
-        check(text, given, names={"first": first, "listing": listing}, prelude=CALLEE + LISTING)
+        both.check(q=items, p=items[::-1], t=1)

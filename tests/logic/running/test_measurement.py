@@ -575,6 +575,10 @@ def test_a_space_that_does_not_fit_is_refused() -> None:
     for domain in (vm.vectors(int), vm.vectors(int, bounds=(-1, 5)), vm.vectors(float)):
         with pytest.raises(ParameterError, match="is not within"):
             use(domain, vm.LInfDistance())
+    below = vm.Space(vm.scalars(int, bounds=(0, 12)), vm.AbsoluteDistance())
+    text = "def noisy(x: vm.Between(-5, 10), eps: vm.Eps) -> int: return x + vm.lap(1 / eps)"
+    with pytest.raises(ParameterError, match="is not within"):
+        proved(program_from_source(text, adjacent=all_differ("x")).core, all_differ("x"), eps=1, space=below)
     with pytest.raises(
         NoTheorem, match=r"are not counted in HammingDistance\(\); they are in LInfDistance\(\), L1Distance\(\)"
     ):
@@ -589,6 +593,20 @@ def test_a_space_that_does_not_fit_is_refused() -> None:
         core, EVERY, "len(q)*eps", eps=1, space=vm.Space(vm.vectors(int, bounds=(3, 5), size=2), vm.LInfDistance())
     )
     assert sized.map(1) == vm.pure(2)
+
+
+def test_a_length_that_a_bound_rests_on_is_kept() -> None:
+    many = proved(SPARSE, EVERY, "len(q)*eps", eps=1, length=2)
+    assert many.map(1) == vm.pure(2)
+    assert repr(many.input_space.domain).startswith("inputs(q: list of length 2; public N: int; ")
+    assert isinstance(many({"q": [1, 2], "N": 2, "t": 3}), int)
+    for other in ([1], [1, 2, 3], []):
+        with pytest.raises(NotInDomain):
+            many({"q": other, "N": 2, "t": 3})
+    with pytest.raises(NotInDomain):
+        proved(ABOVE, EVERY, "len(q)*eps", eps=1, t=1, length=2)([1, 2, 3])
+    with pytest.raises(ParameterError, match="is not within"):
+        proved(ABOVE, EVERY, "len(q)*eps", eps=1, t=1, length=2, space=LIST)
 
 
 def test_moves_that_are_all_up_or_all_down_are_cheaper_than_others() -> None:

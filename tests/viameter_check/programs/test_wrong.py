@@ -357,16 +357,21 @@ def test_a_pad_that_is_shorter_than_the_number_hides_nothing() -> None:
 
 
 def test_the_ends_of_a_uniform_draw_are_the_same_in_both_runs_and_in_order() -> None:
+    header, near = "input q: int\ninput N: int", neighbors(["q"], "0 <= q<1> <= 3", "0 <= q<2> <= 3")
     for law in ("uniform(0, q)", "uniform(q, 9)", "uniform(5, 4)", "uniform(0, N)"):
-        body = f"x :=$ {law}\nresult := 0"
-        document = straight(
-            body, claim="0", header="input q: int\ninput N: int", near=neighbors(["q"], "abs(q<1>) <= 3")
-        )
-        document["proofs"][0]["neighbors"]["facts"] += ["abs(q<2>) <= 3"]
-        assert refused(changed(document))[0] == "proofs[0].text[6]", law
-    body = "x :=$ uniform(0, N)\nresult := 0"
-    document = straight(body, claim="0", header="input q: int\ninput N: int\nrequires 0 <= N", near=neighbors(["q"]))
-    assert check_program(document).ok
+        document = straight(f"x :=$ {law}\nresult := 0", claim="0", header=header, near=near)
+        assert refused(document)[0] == "proofs[0].text[6]", law
+    known = header + "\nrequires 0 <= N"
+    for value in ("0", "ite(0 <= x <= N, 1, q)"):
+        body = f"x :=$ uniform(0, N)\nresult := {value}"
+        assert check_program(straight(body, claim="0", header=known, near=neighbors(["q"]))).ok
+    for value in ("ite(1 <= x <= N, 1, q)", "ite(0 <= x < N, 1, q)"):
+        body = f"x :=$ uniform(0, N)\nresult := {value}"
+        assert not check_program(straight(body, claim="0", header=known, near=neighbors(["q"]))).ok
+    shifted = straight(
+        "x :=$ uniform(1, 4)\nresult := ite(1 <= x <= 4, 1, q)", claim="0", near=near, shifts=["q<1>"], header=header
+    )
+    assert check_program(shifted).ok
 
 
 def test_the_exponential_mechanism_costs_the_range_of_the_change() -> None:

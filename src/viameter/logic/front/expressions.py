@@ -13,6 +13,7 @@ from viameter.logic.front.kinds import BOOL, INT, UNKNOWN
 from viameter.logic.front.literals import refuse_expression, refuse_literal
 from viameter.logic.front.markers import NOISE
 from viameter.logic.front.noise import sample
+from viameter.logic.front.scaling import mentions_budget
 from viameter.logic.front.values import Value, absolute, arithmetic, divided, literal, negated, negation
 from viameter.logic.lang.terms import Num, Var, length, read
 
@@ -62,7 +63,7 @@ def _name(ctx: Context, node: ast.Name) -> Value:
         if entry.shape == "list":
             raise ctx.error(node, f"the list {name} as a whole is outside the subset here", f"read {name}[i]")
         return Value(Var(name, entry.kind.core), entry.kind)
-    if name in ctx.budgets or (name in ctx.aliases and name not in ctx.kinds):
+    if mentions_budget(ctx, node):
         raise ctx.error(node, f"{name} is a budget", "a budget stands in a scale only, as in vm.lap(2 / eps)")
     core = ctx.locals.get(name)
     if core is None:

@@ -3,11 +3,16 @@
 Each loop gets an unknown relation between the two runs' variables, the ghosts and the shared inputs; each stretch of
 the program between loop heads is a clause. A solution is a set of invariants. Nothing here is trusted: lists and
 products are replaced by unknown integers, and the kernel checks what comes out.
+
+Spacer runs in a process of its own, which is ended when the time is up: it may crash, overrun its limit, or print
+complaints when it is interrupted, and none of that should reach whoever asked.
 """
 
 from __future__ import annotations
 
-import threading
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +28,6 @@ from viameter.logic.kernel.rules.loops import remembered
 from viameter.logic.lang.core import Block, If, Sample, Statement, While, assigned, statements_of
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import (
-    FALSE,
     ONE,
     TRUE,
     ZERO,
@@ -44,6 +48,7 @@ from viameter.logic.lang.terms import (
     neg,
     not_,
     sort_of,
+    sub,
     substitute,
     variables,
 )
@@ -51,8 +56,17 @@ from viameter.logic.search.forward import Forward, Segment, State
 from viameter.logic.search.live import heads_of
 from viameter.logic.solving.z3bridge import Translator, instances, load
 
-CONFIGURATIONS: tuple[Mapping[str, Any], ...] = ({}, {"spacer.global": True})
-"""What Spacer is tried with, one after another, each for a share of the time."""
+CONFIGURATIONS: tuple[tuple[float, Mapping[str, Any]], ...] = (
+    (0.6, {"spacer.global": True, "spacer.use_euf_gen": True}),
+    (1.0, {"spacer.global": True}),
+)
+"""What Spacer is tried with, one after another, each for a share of the time that is left.
+
+Without `global` it enumerates the values of a cost that grows with a counter, and does not end.
+"""
+
+GRACE = 2.0
+"""How many seconds the process has for starting and stopping, beyond what Spacer has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,96 +241,93 @@ class Linear:
 def spacer_invariants(
     context: Context, claim: Amount, proof: Proof, *, seconds: float
 ) -> Mapping[int, tuple[Term, ...]] | None:
-    """Invariants under which the kernel should accept the shifts of a proof, by line of the loop; None if none is found.
+    """Invariants under which the kernel should accept a proof's shifts, by line of the loop; None if none is found.
 
     The proof's shifts, split branches and mode are taken as they are. If it has variants, the invariants also say that
-    these count down; where loops are nested, the inner ones need that.
+    these count down, and those of inner loops speak of the outer variants' remembered values.
     """
+    until = time.monotonic() + seconds
+    z3 = load()
     try:
         clauses = Clauses(context, claim, proof)
-    except (ViameterError, ValueError):
+        text, relations = _stated(z3, clauses)
+        for share, options in CONFIGURATIONS:
+            left = (until - time.monotonic()) * share
+            verdict, answer = _asked(text, options, left) if left > 0 else ("unknown", "")
+            if verdict == "sat":
+                return None  # the goal fails in the abstraction: no invariant that this file can state helps
+            if verdict == "unsat":
+                return _read_back(z3, answer, relations, clauses.heads)
+    except (ViameterError, ValueError, _Foreign, z3.Z3Exception):
         return None
-    until = time.monotonic() + seconds
-    for number, options in enumerate(CONFIGURATIONS):
-        share = (until - time.monotonic()) / (len(CONFIGURATIONS) - number)
-        if share <= 0:
-            return None
-        found = _solve(clauses, options, share)
-        if found is not None:
-            return found
     return None
 
 
-def _solve(clauses: Clauses, options: Mapping[str, Any], seconds: float) -> Mapping[int, tuple[Term, ...]] | None:
-    z3 = load()
-    # A context of its own, so that an interruption that comes too late meets no one else's question.
-    private = z3.Context()
-    engine = z3.Fixedpoint(ctx=private)
-    watch = threading.Timer(seconds + 0.5, private.interrupt)
-    watch.daemon = True
-    try:
-        settings = {"xform.inline_eager": False, "xform.inline_linear": False, "xform.slice": False, **options}
-        engine.set(engine="spacer", timeout=max(1, int(1000 * seconds)), **settings)
-        relations, wrong = _state(z3, private, engine, clauses)
-        watch.start()
-        if engine.query(wrong) != z3.unsat:
-            return None
-        return _read_back(z3, engine.get_answer(), relations, clauses.heads)
-    except z3.Z3Exception:
-        return None
-    finally:
-        watch.cancel()
-
-
-def _state(z3: Any, private: Any, engine: Any, clauses: Clauses) -> tuple[dict[str, int], Any]:
-    """Tell the engine all clauses; the names of the relations by line, and what must not be reachable."""
-    sorts = {"int": z3.IntSort(private), "bool": z3.BoolSort(private)}
+def _stated(z3: Any, clauses: Clauses) -> tuple[str, dict[int, Any]]:
+    """All clauses as text, with the question whether something wrong can be reached; and the relations by line."""
+    sorts = {"int": z3.IntSort(), "bool": z3.BoolSort()}
     relations = {
         line: z3.Function(f"invariant.{line}", *(sorts[sort_of(arg)] for arg in head), sorts["bool"])
         for line, head in clauses.heads.items()
     }
     wrong = z3.Function("wrong", sorts["bool"])
+    engine = z3.Fixedpoint()
     engine.register_relation(wrong, *relations.values())
-    context = clauses.context
-    declared: dict[str, Any] = {}
     for stretch in clauses.stretches:
-        linear, translate = Linear(), Translator(z3, exact=True)
-        known: list[Term] = [*context.facts(), *context.positive(), *stretch.hypotheses]
-        known += instances(context, [*known, *stretch.goals, *stretch.values])
-        known = [linear(term) for term in known]
-        goals, values = [linear(term) for term in stretch.goals], [linear(term) for term in stretch.values]
-        known += linear.facts()
-
-        def made(term: Term, translate: Translator = translate) -> Any:
-            return translate(term).translate(private)
-
+        known, goals, values = _linear(clauses.context, stretch)
+        made = Translator(z3, exact=True)
         body = [made(term) for term in known]
         if stretch.source is not None:
-            body.insert(0, relations[stretch.source](*(made(arg) for arg in clauses.heads[stretch.source])))
+            body.append(relations[stretch.source](*(made(arg) for arg in clauses.heads[stretch.source])))
         rules = [(wrong(), [*body, made(not_(and_(*goals)))])] if goals else []
         if stretch.target is not None:
             rules.append((relations[stretch.target](*(made(value) for value in values)), body))
+        free = [
+            made(part) for part in made.made if isinstance(part, Var) or (isinstance(part, App) and part.op == "len")
+        ]
+        if free:
+            engine.declare_var(*free)
         for head, premises in rules:
-            for expression in (head, *premises):
-                declared.update(_constants(z3, expression))
-            engine.declare_var(*declared.values())
             engine.rule(head, premises)
-    return {f"invariant.{line}": line for line in relations}, wrong()
+    return engine.to_string([wrong()]), relations
 
 
-def _constants(z3: Any, expression: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    seen: set[int] = set()
-    stack = [expression]
-    while stack:
-        top = stack.pop()
-        if top.get_id() in seen:
-            continue
-        seen.add(top.get_id())
-        if z3.is_const(top) and top.decl().kind() == z3.Z3_OP_UNINTERPRETED and top.decl().name() != "wrong":
-            found[top.decl().name()] = top
-        stack.extend(top.children())
-    return found
+def _linear(context: Context, stretch: Stretch) -> tuple[list[Term], list[Term], list[Term]]:
+    """What is known, wanted and passed on along a stretch, without lists and products."""
+    linear = Linear()
+    known: list[Term] = [*context.facts(), *context.positive(), *stretch.hypotheses]
+    known += instances(context, [*known, *stretch.goals, *stretch.values])
+    known, goals, values = ([linear(term) for term in terms] for terms in (known, stretch.goals, stretch.values))
+    return [*known, *linear.facts()], goals, values
+
+
+_CHILD = """
+import json, sys, z3
+options = json.loads(sys.stdin.readline())
+engine = z3.Fixedpoint()
+engine.set(engine="spacer", **options)
+(question,) = engine.parse_string(sys.stdin.read())
+verdict = engine.query(question)
+print(verdict)
+if verdict == z3.unsat:
+    print(engine.get_answer().sexpr())
+"""
+
+
+def _asked(text: str, options: Mapping[str, Any], seconds: float) -> tuple[str, str]:
+    """Spacer's verdict (`unsat`: nothing wrong can be reached) and the relations that show it."""
+    # Relations that were inlined or lost arguments would come back in another form.
+    plain = {"xform.inline_eager": False, "xform.inline_linear": False, "xform.slice": False}
+    settings = json.dumps({**plain, **options, "timeout": max(1, int(1000 * seconds))})
+    command = [sys.executable, "-P", "-c", _CHILD]
+    try:
+        done = subprocess.run(
+            command, input=f"{settings}\n{text}", capture_output=True, text=True, timeout=seconds + GRACE, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown", ""
+    verdict, _, answer = done.stdout.partition("\n")
+    return verdict, answer
 
 
 class _Foreign(Exception):
@@ -324,23 +335,28 @@ class _Foreign(Exception):
 
 
 def _read_back(
-    z3: Any, answer: Any, relations: Mapping[str, int], heads: Mapping[int, tuple[Term, ...]]
-) -> Mapping[int, tuple[Term, ...]] | None:
-    found: dict[int, tuple[Term, ...]] = {}
-    for part in answer.children() if z3.is_and(answer) else [answer]:
+    z3: Any, answer: str, relations: Mapping[int, Any], heads: Mapping[int, tuple[Term, ...]]
+) -> Mapping[int, tuple[Term, ...]]:
+    names = {relation.name(): relation for relation in relations.values()}
+    lines = {relation.name(): line for line, relation in relations.items()}
+    found: dict[int, tuple[Term, ...]] = dict.fromkeys(heads, ())
+    for part in _conjuncts(z3, list(z3.parse_smt2_string(f"(assert {answer})", decls=names))):
         body = part.body() if z3.is_quantifier(part) else part
-        if not z3.is_eq(body) or body.arg(0).decl().name() not in relations:
-            continue
-        head = body.arg(0)
-        line = relations[head.decl().name()]
-        places = {z3.get_var_index(head.arg(n)): arg for n, arg in enumerate(heads[line])}
-        try:
-            term = _term(z3, body.arg(1), places)
-        except _Foreign:
-            return None
-        clauses = term.args if isinstance(term, App) and term.op == "and" else (term,)
-        found[line] = tuple(clause for clause in clauses if clause != TRUE)
-    return {line: found.get(line, ()) for line in heads}
+        if not z3.is_eq(body) or body.arg(0).decl().name() not in lines:
+            raise _Foreign(str(part))
+        line = lines[body.arg(0).decl().name()]
+        places = {z3.get_var_index(var): arg for var, arg in zip(body.arg(0).children(), heads[line], strict=True)}
+        term = _term(z3, body.arg(1), places)
+        found[line] = _tidy(term.args if isinstance(term, App) and term.op == "and" else (term,))
+    return found
+
+
+def _conjuncts(z3: Any, parts: list[Any]) -> Iterator[Any]:
+    for part in parts:
+        if z3.is_and(part):
+            yield from _conjuncts(z3, part.children())
+        elif not z3.is_true(part):
+            yield part
 
 
 def _term(z3: Any, expression: Any, places: Mapping[int, Term]) -> Term:
@@ -350,37 +366,79 @@ def _term(z3: Any, expression: Any, places: Mapping[int, Term]) -> Term:
         return Num(expression.as_long())
     if not z3.is_app(expression):
         raise _Foreign(str(expression))
-    args = [_term(z3, arg, places) for arg in expression.children()]
-    match expression.decl().kind():
-        case z3.Z3_OP_TRUE:
-            return TRUE
-        case z3.Z3_OP_FALSE:
-            return FALSE
-        case z3.Z3_OP_ADD:
+    args = tuple(_term(z3, arg, places) for arg in expression.children())
+    match expression.decl().name(), args:
+        case "+", _:
             return _sum(args)
-        case z3.Z3_OP_SUB:
-            return _sum([args[0], *(neg(arg) for arg in args[1:])])
-        case z3.Z3_OP_UMINUS:
-            return neg(args[0])
-        case z3.Z3_OP_MUL if len(args) == 2 and any(isinstance(arg, Num) for arg in args):
-            return mul(args[0], args[1])
-        case z3.Z3_OP_ITE | z3.Z3_OP_NOT | z3.Z3_OP_AND | z3.Z3_OP_OR | z3.Z3_OP_IMPLIES | z3.Z3_OP_LE:
-            return apply(_NAMES[expression.decl().name()], tuple(args))
-        case z3.Z3_OP_GE | z3.Z3_OP_LT | z3.Z3_OP_GT | z3.Z3_OP_EQ:
-            return apply(_NAMES[expression.decl().name()], tuple(args))
+        case "-", (only,):
+            return neg(only)
+        case "-", (first, *others):
+            return _sum((first, *(neg(other) for other in others)))
+        case "*", (Num(), _) | (_, Num()):
+            return mul(*args)
+        case "<=", (left, right):
+            return _at_most(left, right)
+        case ">=", (left, right):
+            return _at_most(right, left)
+        case "<", (left, right):
+            return _negated(_at_most(right, left))
+        case ">", (left, right):
+            return _negated(_at_most(left, right))
+        case "not", (only,):
+            return _negated(only)
+        case (("true" | "false"), ()):
+            return Truth(expression.decl().name() == "true")
+        case ("and" | "or" | "=>" | "=" | "if") as name, _:
+            return apply({"=": "==", "if": "ite"}.get(name, name), args)
     raise _Foreign(str(expression))
 
 
-_NAMES = {
-    "if": "ite", "not": "not", "and": "and", "or": "or", "=>": "=>", "<=": "<=", ">=": ">=", "<": "<", ">": ">", "=": "==",
-}  # fmt: skip
-
-
-def _sum(terms: list[Term]) -> Term:
+def _sum(terms: tuple[Term, ...]) -> Term:
+    """The sum, with what is subtracted after what is added."""
     whole: Term = ZERO
+    less: list[Term] = []
     for term in terms:
-        whole = add(whole, term)
+        match term:
+            case App("*", (Num(factor), rest)) if factor < 0:
+                less.append(mul(Num(-factor), rest))
+            case App("neg", (rest,)):
+                less.append(rest)
+            case _:
+                whole = add(whole, term)
+    for term in less:
+        whole = neg(term) if whole == ZERO else sub(whole, term)
     return whole
 
 
-__all__ = ["Clauses", "Linear", "Stretch", "Truth", "arguments", "enclosing", "spacer_invariants"]
+def _at_most(left: Term, right: Term) -> Term:
+    match left, right:
+        case App("-", (more, less)), Num(0):
+            return le(more, less)
+        case Num(0), App("-", (more, less)):
+            return le(less, more)
+    return le(left, right)
+
+
+def _negated(term: Term) -> Term:
+    match term:
+        case App("<=", (Num(low), right)):
+            return _at_most(right, Num(low - 1))
+        case App("<=", (left, Num(high))):
+            return _at_most(Num(high + 1), left)
+        case App("<=", (left, right)):
+            return lt(right, left)
+    return not_(term)
+
+
+def _tidy(clauses: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Without what is trivial, and with an equation for two inequalities."""
+    kept = dict.fromkeys(clause for clause in clauses if clause != TRUE)
+    for clause in list(kept):
+        match clause:
+            case App("<=", (left, right)) if clause in kept and le(right, left) in kept:
+                del kept[clause], kept[le(right, left)]
+                kept[eq(left, right)] = None
+    return tuple(kept)
+
+
+__all__ = ["Clauses", "Linear", "Stretch", "arguments", "enclosing", "spacer_invariants"]

@@ -133,7 +133,9 @@ class Unrolled(Forward):
         first, second = (Var(target.name, target.sort, side) for side in (1, 2))
         drawn: Term = fresh(target)
         shift = substitute(choice.shift, {**state, first: drawn})
-        raw, partner, spent, known = drawn, drawn, ONE, TRUE
+        raw, partner = drawn, drawn
+        spent: Term = ONE
+        known: Term = TRUE
         match law:
             case Laplace(center=center) | Gaussian(center=center):
                 one, other = (substitute(context.run(center, side), state) for side in (1, 2))
