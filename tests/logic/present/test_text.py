@@ -115,7 +115,8 @@ def test_a_long_line_of_the_file_is_cut_to_fit(tmp_path: Path) -> None:
     verdict, path = in_a_file(tmp_path)
     path.write_text("\n" * 11 + "x = " + "1 + " * 60 + "1\n")
     lines = explained(verdict).splitlines()
-    assert all(len(line) <= WIDEST for line in lines) and any(line.endswith("…") for line in lines)
+    assert all(len(line) <= WIDEST for line in lines) and [line for line in lines if "…" in line]
+    assert all(line.lstrip().startswith("6 ") for line in lines if "…" in line)
 
 
 @pytest.mark.parametrize(

@@ -337,14 +337,17 @@ class _Foreign(Exception):
 def _read_back(
     z3: Any, answer: str, relations: Mapping[int, Any], heads: Mapping[int, tuple[Term, ...]]
 ) -> Mapping[int, tuple[Term, ...]]:
-    names = {relation.name(): relation for relation in relations.values()}
+    names = {"wrong": z3.Function("wrong", z3.BoolSort()), **{entry.name(): entry for entry in relations.values()}}
     lines = {relation.name(): line for line, relation in relations.items()}
     found: dict[int, tuple[Term, ...]] = dict.fromkeys(heads, ())
     for part in _conjuncts(z3, list(z3.parse_smt2_string(f"(assert {answer})", decls=names))):
         body = part.body() if z3.is_quantifier(part) else part
-        if not z3.is_eq(body) or body.arg(0).decl().name() not in lines:
+        defined = body.arg(0).decl().name() if z3.is_eq(body) else ""
+        if defined == "wrong":
+            continue
+        if defined not in lines:
             raise _Foreign(str(part))
-        line = lines[body.arg(0).decl().name()]
+        line = lines[defined]
         places = {z3.get_var_index(var): arg for var, arg in zip(body.arg(0).children(), heads[line], strict=True)}
         term = _term(z3, body.arg(1), places)
         found[line] = _tidy(term.args if isinstance(term, App) and term.op == "and" else (term,))
