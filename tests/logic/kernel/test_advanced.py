@@ -191,11 +191,15 @@ def test_an_invariant_does_not_speak_of_what_differs_between_iterations_or_is_pr
     draw = loop.body.statements[0]
     assert isinstance(draw, Sample)
     ways = [by_frame(way, loop, 3, laplace_simple(way.context, draw)) for way in (asks, back)]
-    for text in ("x<1> == x<2>", f"count.{loop.at} >= 0", "cost.1 == 0", "nobody == 0"):
-        with pytest.raises(ViameterError):
+    for text, why in (
+        ("x<1> == x<2>", "another in every iteration"), (f"count.{loop.at} >= 0", "another in every iteration"),
+        ("cost.1 == 0", "not shared"), ("nobody == 0", "not shared"),
+    ):  # fmt: skip
+        held = facts(asks, text, integers=(f"count.{loop.at}", "nobody"))
+        with pytest.raises(ParameterError, match=why):
             advanced(
-                asks, back, loop, invariant=facts(asks, text, integers=(f"count.{loop.at}", "nobody")), most=3,
-                variant=term(asks, "3 - i"), there=ways[0], again=ways[1], delta="1/10",
+                asks, back, loop, invariant=held, most=3, variant=term(asks, "3 - i"), there=ways[0],
+                again=ways[1], delta="1/10",
             )  # fmt: skip
     for variant in ("3 - x", "i", "2 - i", "4"):
         with pytest.raises(ViameterError):

@@ -13,7 +13,7 @@ from tests.logic.kernel.proving import amount, facts, oracle, program, term
 from viameter.errors import ParameterError
 from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import Context
-from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, Unproved, demand
+from viameter.logic.kernel.judgment import Asks, Judgment, Obligation, Unproved, demand, made
 from viameter.logic.kernel.rules import budgets
 from viameter.logic.kernel.rules.budgets import awhile, charge, settle
 from viameter.logic.kernel.rules.casing import frame
@@ -71,6 +71,19 @@ def test_a_judgment_that_forgets_what_ghosts_spend_says_nothing_about_cost() -> 
         frame(forgets, facts(asks, "cost.eps <= 0"))
     one, other = (World({"eps": (Fraction(2), 1)}).outputs(asks.context.program.body, {"q": q}, "r") for q in (0, 1))
     assert excess(one[0], other[0], Fraction(1)) > other[1] + Fraction(1, 5)
+
+
+def test_nothing_is_known_of_the_ghosts_of_a_rule_that_is_not_known() -> None:
+    asks, statement = noise()
+    context, post = asks.context, facts(asks, "r<1> == r<2>")
+    fields = {"context": context, "left": context.program.body, "right": context.program.body, "pre": (), "post": post}
+    new = made(**fields, rule="a rule of tomorrow")
+    assert not is_still(new) and not is_still(made(**fields, rule="seq", premises=(new,)))
+    assert is_still(made(**fields, rule="settle", premises=(new,)))
+    assert not is_still(sample(context, statement, Choice(), post)) and is_still(skip(context, post))
+    coin = oracle(program("x :=$ uniform(0, 3)", "r := x"), "eps").context
+    draw = coin.program.body.statements[0]
+    assert isinstance(draw, Sample) and is_still(sample(coin, draw, Choice(), ()))
 
 
 def test_settling_bounds_every_base_and_nothing_else_speaks_of_cost() -> None:
