@@ -41,7 +41,8 @@ def program_of(stem: str, name: str) -> Any:
     key = f"bench_{stem}"
     if key not in sys.modules:
         spec = importlib.util.spec_from_file_location(key, PROGRAMS / f"{stem}.py")
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = sys.modules[key] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return getattr(sys.modules[key], name)
@@ -91,8 +92,9 @@ def refuting(name: str) -> Callable[[], Callable[[], object]]:
 BENCHMARK = Benchmark(
     title="Verification",
     about=(
-        "Programs of `examples/programs`, proved with nothing given but program, adjacency and bound; each certificate "
-        "checked by `viameter_check` with cvc5; and wrong claims refuted. No peer does all three, and none was run here. "
+        "Programs of `examples/programs`, proved with nothing given but program, adjacency and bound; each "
+        "certificate checked by `viameter_check` with cvc5; wrong claims refuted. No peer does all three, and none was "
+        "run here. "
         "What others have published for such programs, on their machines: Albarghouthi and Hsu 4 to 580 s, ShadowDP "
         "(alignments written by the user) 1.9 to 3 s, CheckDP at most 70 s, StatDP (falsifies only) 46 to 27301 s, "
         "DP-Sniper 18 to 341 s."

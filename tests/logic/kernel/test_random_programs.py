@@ -3,7 +3,6 @@
 from fractions import Fraction
 from random import Random
 
-import pytest
 from tests.logic.kernel.enumerator import World, excess
 from tests.logic.kernel.proving import CLOSE, oracle, program, proves, term
 
@@ -52,10 +51,9 @@ def random_proof(random: Random, asks: Oracle, made: Program) -> Proof:
     return Proof(random.random() < 0.5, choices, frozenset(branches))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_proved_of_a_random_program_is_true(seed: int) -> None:
-    random, proved, tight = Random(seed), 0, 0
-    for _ in range(70):
+def test_what_is_proved_of_a_random_program_is_true() -> None:
+    random, proved, tight = Random(0), 0, 0
+    for _ in range(140):
         made = random_program(random)
         if made is None or made.output.sort != "int":
             continue
@@ -77,4 +75,4 @@ def test_what_is_proved_of_a_random_program_is_true(seed: int) -> None:
             other, lost = WORLD.outputs(made.body, {"q": second}, "r")
             assert excess(one, other, factor) <= factor * lost, (made.body, relation, times)
             tight += excess(one, other, factor * Fraction(3, 4)) > factor * lost
-    assert proved >= 8 and tight >= 2
+    assert proved >= 15 and tight >= 3

@@ -132,6 +132,8 @@ BAD = {
     "another loop": "while s < len(q) do; TAKEN; n := n + 1; NEXT",
     "a loop up to a slot": "while s < len(q.in) and s < 3 do; REST",
     "a loop that looks at marks": "while s < len(q.in) and q.in[s] == 1 do; REST",
+    "a loop that looks at the number of slots": "while s < len(q.in) and len(q) <= 3 do; REST",
+    "a loop that looks at the first slot": "while s < len(q.in) and q[0] <= 3 do; REST",
     "two slots at once": "OVER; TAKEN; n := q[s + 1]; NEXT",
     "every second slot": "OVER; TAKEN; n := q[s]; end; s := s + 2; end",
     "a counter that is set": "s := 1; LOOP",

@@ -395,6 +395,21 @@ def test_the_exponential_mechanism_costs_the_range_of_the_change() -> None:
     assert check_program(changed(select("0"), (("proofs",), [both, back]))).ok
 
 
+def test_the_bounds_of_scores_are_in_order_for_an_empty_list_too() -> None:
+    line = at(select()["program"], "best")
+    empty = ["ite(len(q) == 0, 1, -1)", "ite(len(q) == 0, -1, 1)"]
+    place, message = refused(changed(select(), (("proofs", 0, "bounds", line), empty)))
+    assert place == f"proofs[0].bounds[{line}]" and "in order" in message
+
+
+def test_a_shift_that_follows_the_center_costs_nothing() -> None:
+    for law, parts in (("lap(1/eps, q)", {}), ("gauss(1, q)", {"units": {"rho": 2}, "bounds": {"5": ["0"]}})):
+        document = straight(f"x :=$ {law}\nresult := x - q", claim="0", shifts=["q<2> - q<1>"], **parts)
+        assert check_program(document).ok
+        document = straight(f"x :=$ {law}\nresult := x - q", claim="0", shifts=["q<1> - q<2>"], **parts)
+        assert not check_program(document).ok
+
+
 def test_what_is_chosen_is_an_index_of_the_list() -> None:
     text = (
         select()["program"]

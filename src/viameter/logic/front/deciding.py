@@ -48,15 +48,11 @@ def refuse_operator(ctx: Context, node: ast.expr, op: ast.AST) -> Exception:
     return ctx.error(node, f"the operator {what} is outside the subset", hint)
 
 
-def _compare(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Term:
-    name = COMPARISONS.get(type(op))
-    if name is None:
-        raise refuse_operator(ctx, node, op)
-    return compared(name, left, right).term
-
-
 def chain(ctx: Context, node: ast.Compare) -> Term:
     """A chain of comparisons, of which the later ones are made only where the earlier ones hold."""
+    for op in node.ops:
+        if type(op) not in COMPARISONS:
+            raise refuse_operator(ctx, node, op)
     left, found = ctx.value(node.left), None
     for place, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         if found is not None and has_effects(ctx, comparator):
@@ -64,13 +60,13 @@ def chain(ctx: Context, node: ast.Compare) -> Term:
             ctx.assign(node, flag, Value(found, BOOL))
             with ctx.collecting() as inner:
                 right = ctx.value(comparator)
-                ctx.assign(node, flag, Value(_compare(ctx, node, op, left, right), BOOL))
+                ctx.assign(node, flag, Value(compared(COMPARISONS[type(op)], left, right).term, BOOL))
             found = as_truth(ctx.read(flag))
             assert found is not None  # a flag is a truth value
             ctx.emit(If(found, block(inner), block([]), ctx.source.line(node)))
         else:
             right = ctx.value(comparator)
-            now = _compare(ctx, node, op, left, right)
+            now = compared(COMPARISONS[type(op)], left, right).term
             found = now if found is None else and_(found, now)
         left = right
     assert found is not None  # there is one comparison at least

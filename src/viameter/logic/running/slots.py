@@ -21,7 +21,7 @@ from __future__ import annotations
 from viameter.errors import NoTheorem
 from viameter.logic.front.inputs import PRESENT
 from viameter.logic.lang.core import Assign, Block, If, Program, Statement, While, statements_of, terms_of
-from viameter.logic.lang.terms import ONE, ZERO, App, Term, Var, add, eq, length, read, variables
+from viameter.logic.lang.terms import ONE, ZERO, App, Term, Var, add, eq, length, read
 
 
 def require_slotwise(program: Program, name: str) -> None:
@@ -74,7 +74,6 @@ class _Slots:
                 counter not in taken
                 and test == eq(read(self.marks, counter), ONE)
                 and (target, value) == (counter, add(counter, ONE))
-                and not any(counter in variables(part) for part in others)
                 and all(self._clean(part, taken) for part in others)
             ):
                 self.check(then, taken | {counter})

@@ -50,19 +50,25 @@ from viameter.logic.lang.terms import (
     sort_of,
     sub,
     substitute,
+    subterms,
     variables,
 )
 from viameter.logic.search.forward import Forward, Segment, State
 from viameter.logic.search.live import heads_of
 from viameter.logic.solving.z3bridge import Translator, instances, load
 
+_GUIDED: Mapping[str, Any] = {"spacer.global": True}
+_EQUAL: Mapping[str, Any] = {"spacer.global": True, "spacer.use_euf_gen": True}
 CONFIGURATIONS: tuple[tuple[float, Mapping[str, Any]], ...] = (
-    (0.6, {"spacer.global": True, "spacer.use_euf_gen": True}),
-    (1.0, {"spacer.global": True}),
+    (0.2, _EQUAL),
+    (0.3, _GUIDED),
+    (0.5, {**_EQUAL, "spacer.random_seed": 1}),
+    (1.0, {**_GUIDED, "spacer.random_seed": 1}),
 )
 """What Spacer is tried with, one after another, each for a share of the time that is left.
 
-Without `global` it enumerates the values of a cost that grows with a counter, and does not end.
+Without `global` it enumerates the values of a cost that grows with a counter, and does not end. How long it takes is a
+matter of luck, so that starting again is better than waiting.
 """
 
 GRACE = 2.0
@@ -297,7 +303,13 @@ def _linear(context: Context, stretch: Stretch) -> tuple[list[Term], list[Term],
     linear = Linear()
     known: list[Term] = [*context.facts(), *context.positive(), *stretch.hypotheses]
     known += instances(context, [*known, *stretch.goals, *stretch.values])
-    known, goals, values = ([linear(term) for term in terms] for terms in (known, stretch.goals, stretch.values))
+    # Drawn values are numbered from 0, so that what Spacer is asked does not depend on what was asked before.
+    parts = dict.fromkeys(part for term in (*known, *stretch.goals, *stretch.values) for part in subterms(term))
+    drawn = [part for part in parts if isinstance(part, Var) and ".v" in part.name]
+    plain: State = {var: Var(f"drawn.{number}", var.sort) for number, var in enumerate(drawn)}
+    known, goals, values = (
+        [linear(substitute(term, plain)) for term in terms] for terms in (known, stretch.goals, stretch.values)
+    )
     return [*known, *linear.facts()], goals, values
 
 

@@ -19,9 +19,9 @@ from viameter.logic.lang.terms import App, Term, Var, show, variables
 COUNTED = "count."
 """Logical constants of loops that are counted: `count.LINE` is the value of the variant before an iteration."""
 _FREE = frozenset({
-    "skip", "assign", "assign-one", "append", "append-one", "seq", "cond", "cond-one", "while", "consequence", "uniform",
-    "lap-shifted", "lap-null", "lap-interval", "finite", "call-fixed", "awhile", "case", "frame", "bad", "reorder",
-    "advanced",
+    "skip", "assign", "assign-one", "append", "append-one", "seq", "cond", "cond-one", "while", "consequence",
+    "uniform", "lap-shifted", "lap-null", "lap-interval", "finite", "call-fixed", "awhile", "case", "frame", "bad",
+    "reorder", "advanced",
 })  # fmt: skip
 """Rules that leave the ghost cost as their premises leave it; of a rule that is not listed nothing is known."""
 _SETTLED = frozenset({"settle", "pointwise"})
