@@ -155,6 +155,17 @@ def test_a_noisy_number_loses_nothing_and_its_tails_are_vague() -> None:
     assert found.probability(9).high == Fraction(1, 24)
 
 
+def test_a_tail_counts_only_where_the_rest_of_the_list_agrees() -> None:
+    text = (
+        "program p\nbudget eps\nbegin\nf :=$ flip(1/2)\nx :=$ lap(1/eps)\nappend(o, f)\nappend(o, x)\nend\nreturn o\n"
+    )
+    found = distribution(read_program(text), {}, {"eps": Exponent(Fraction(2))}, window=2)
+    tail = Fraction(1, 2) * Fraction(1, 12)
+    assert found.probability((True, 5)).high == found.probability((False, -3)).high == tail
+    assert found.probability((True,)).high == found.probability((True, 5, 5)).high == 0
+    assert found.probability((True, 5), (False, 5)).high == 2 * tail
+
+
 def test_budgets_that_are_rational_give_bounds_around_the_closed_form() -> None:
     text = "program p\ninput q: int\nbudget eps\nbegin\nx :=$ lap(2/eps, q)\nend\nreturn x\n"
     found = distribution(read_program(text), {"q": 0}, {"eps": Fraction(1, 3)})

@@ -10,6 +10,7 @@ import pytest
 
 from viameter.errors import ParameterError
 from viameter.logic.exact import Bounds, Exponent, Range, Real, Table, law_of, power_of_e
+from viameter.logic.exact import laws as laws_file
 from viameter.logic.exact.laws import uniform
 from viameter.logic.lang.core import Choose, Exponential, Flip, Gaussian, Laplace, Law, Sample
 from viameter.logic.lang.parsing import read_program
@@ -157,3 +158,30 @@ def test_budgets_must_be_positive() -> None:
     with pytest.raises(ParameterError):
         law_of(law("lap(1/eps)"), {}, {"eps": Fraction(0)})
     assert str(Exponent(Fraction(5, 4), 12)) == "12*ln(5/4)"
+
+
+@pytest.mark.parametrize("x", ["3/10", "9/20", "3/5"])
+def test_whatever_a_ratio_is_within_wide_bounds_its_masses_are_enclosed(x: str) -> None:
+    wide, ratio = Bounds(Fraction(3, 10), Fraction(3, 5)), Fraction(x)
+    scores = (2, 0, 1, 2)
+    cases = [
+        (laws_file._laplace(wide, 3, 0), laws_file._laplace(Bounds.of(ratio), 3, 0)),
+        (laws_file._geometric(wide, 3, 0), laws_file._geometric(Bounds.of(ratio), 3, 0)),
+        (laws_file._choose(wide, scores), laws_file._choose(Bounds.of(ratio), scores)),
+    ]
+    for loose, exact in cases:
+        assert loose.values == exact.values
+        for low, mass, high in zip(loose.low, exact.low, loose.high, strict=True):
+            assert Fraction(low, loose.denominator) <= Fraction(mass, exact.denominator)
+            assert Fraction(mass, exact.denominator) <= Fraction(high, loose.denominator)
+
+
+def test_a_gaussian_sum_that_ends_early_is_bounded_by_a_geometric_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws_file, "_gaussian_reach", lambda sigma, bits: 2)
+    table = laws_file._gaussian.__wrapped__(Fraction(2), 1, 0)
+    weights = {k: mpmath.exp(-mpmath.mpf(k * k) / 8) for k in range(-60, 61)}
+    total = mpmath.fsum(weights.values())
+    for value, low, high in zip(table.values, table.low, table.high, strict=True):
+        inside = [k for k in weights if (value.holds(k) if isinstance(value, Range) else value == k)]
+        mass = mpmath.fsum(weights[k] for k in inside) / total * table.denominator
+        assert low * 1.001 < mass < high * 0.999

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -17,16 +18,17 @@ _SCALES = ("1 / eps", "2 * n / eps", "len(q) + 1", "3 / (eps / 2)", "e2 * 4 / (e
 class Writer:
     """Writes one program; what it may use grows with the loops around."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, name: str = "made", returns: str = "") -> None:
         self.random = Random(seed)
+        self.name = name
         self.loops = 0
         self.counters: list[str] = []
         self.names = 0
-        self.returns = self.random.choice(RETURNS)
+        self.returns = returns or self.random.choice(RETURNS)
         self.noisy = self.random.random() < 0.8
 
     def program(self) -> str:
-        lines = [f"def made({HEADER}) -> {self.returns}:", "    e2 = eps / 3", "    wide = 5 * n / e2"]
+        lines = [f"def {self.name}({HEADER}) -> {self.returns}:", "    e2 = eps / 3", "    wide = 5 * n / e2"]
         starts = ["a = 0", "c = 1", "i = 0", "k = -1", "f = False", "h = b", "x = g", "y = 0"]
         lines += ["    " + start for start in starts]
         if self.returns.startswith("list"):
@@ -59,7 +61,10 @@ class Writer:
 
     def compound(self, depth: int) -> list[str]:
         kind = self.random.choice(["if", "if", "if else", "elif", "while", "range", "items", "enumerate"])
-        inner = lambda: [line.removeprefix("    " * (depth)) for line in self.block(depth + 1)]  # noqa: E731
+
+        def inner() -> list[str]:
+            return [line.removeprefix("    " * (depth)) for line in self.block(depth + 1)]
+
         if kind == "if":
             return [f"if {self.truth()}:", *inner()]
         if kind == "if else":
@@ -140,15 +145,15 @@ class Writer:
         if depth == 0 or r.random() < 0.2:
             return r.choice([str(r.randint(-3, 3)), *"acik", "t", "n", "len(q)", "K", *self.counters])
         less = depth - 1
-        one, other = lambda: self.number(less), lambda: self.number(less)
+        one = other = partial(self.number, less)
         if self.noisy and r.random() < 0.35:
-            return r.choice([
+            made: list[Callable[[], str]] = ([
                 lambda: f"vm.lap({r.choice(_SCALES)}, grid=1)", lambda: 'vm.geom("1/3")',
                 lambda: f"vm.lap({r.choice(_SCALES)}, grid=1, center={one()})",
                 lambda: f"vm.uniform(-1, abs({one()}))", lambda: "vm.choose(q, 2 / eps)",
                 lambda: "vm.gauss(2 * n, grid=1)", lambda: f"vm.expo({r.choice(_SCALES)}, grid=1)",
             ])()  # fmt: skip
-        return r.choice([
+        made: list[Callable[[], str]] = ([
             lambda: f"{one()} + {other()}", lambda: f"{one()} - ({other()})", lambda: f"({one()}) * {r.randint(-2, 3)}",
             lambda: f"({one()}) // {r.choice([-3, -2, 2, 3])}", lambda: f"({one()}) % {r.choice([-3, -2, 2, 3])}",
             lambda: f"q[{self.index()}]", lambda: f"min({one()}, {other()}, {r.randint(-2, 2)})",
@@ -163,12 +168,12 @@ class Writer:
         if depth == 0 or r.random() < 0.2:
             return r.choice(["x", "y", "g", "Fraction(1, 4)", "Fraction(-3, 2)", self.number(0)])
         less = depth - 1
-        one, other = lambda: self.grid(less), lambda: self.grid(less)
+        one = other = partial(self.grid, less)
         if self.noisy and r.random() < 0.4:
             return r.choice(
                 ['vm.lap(2 / eps, grid="1/8")', 'vm.lap(2 * n / eps, grid="1/4")', 'vm.expo(n, grid="1/4")']
             )
-        return r.choice([
+        made: list[Callable[[], str]] = ([
             lambda: f"r[{self.index()}]", lambda: f"{one()} + {other()}", lambda: f"{one()} - ({other()})",
             lambda: f"({one()}) * {r.randint(-2, 2)}", lambda: f"min({one()}, {other()})", lambda: f"abs({one()})",
             lambda: f"({one()}) % {r.choice(['-3', '2', 'Fraction(1, 2)'])}", lambda: "sum(r)",
@@ -182,10 +187,10 @@ class Writer:
         if self.noisy and r.random() < 0.25:
             return r.choice(['vm.flip("1/4")', "vm.flip(3 / 4) and vm.flip(1 / 2)"])
         less = depth - 1
-        one, other = lambda: self.truth(less), lambda: self.truth(less)
-        number, grid = lambda: self.number(less), lambda: self.grid(less)
-        compare = lambda: r.choice(["<", "<=", "==", "!=", ">", ">="])  # noqa: E731
-        return r.choice([
+        one = other = partial(self.truth, less)
+        number, grid = partial(self.number, less), partial(self.grid, less)
+        compare = partial(r.choice, ["<", "<=", "==", "!=", ">", ">="])
+        made: list[Callable[[], str]] = ([
             lambda: f"{number()} {compare()} {number()}", lambda: f"{grid()} {compare()} {grid()}",
             lambda: f"{number()} {compare()} {grid()} {compare()} {number()}", lambda: f"({one()}) and ({other()})",
             lambda: f"({one()}) or ({other()}) or f", lambda: f"not ({one()})", lambda: f"({one()}) == ({other()})",

@@ -94,8 +94,8 @@ def _drawn(law: Law, memory: Mapping[str, Any], budgets: Mapping[str, Fraction],
 
 def value_of(term: Term, memory: Mapping[str, Any]) -> Any:
     match term:
-        case Var(name=name, sort=sort):
-            return memory.get(name, {"int": 0, "bool": False, "list": []}[sort])
+        case Var(sort=sort):
+            return memory.get(str(term), {"int": 0, "bool": False, "list": []}[sort])
         case Num(value) | Truth(value):
             return value
         case App("ite", (test, then, orelse)):

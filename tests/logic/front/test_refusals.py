@@ -175,18 +175,27 @@ WHOLE: dict[str, tuple[int, str]] = {
     "def made(q: int) -> list[int]:\n    out = []\n    x = out[0]\n    return out": (3, "the output list out is read"),
     "def made(q: int) -> list[int]:\n    out = []\n    x = len(out)\n    return out": (3, "the call len(out)"),
     "def made(q: int) -> list[int]:\n    out = []\n    x = out\n    return out": (3, "the output list out is read"),
-    "def made(q: int) -> list[int]:\n    out = []\n    for x in out:\n        pass\n    return out": (3, "a loop over out"),
+    "def made(q: int) -> list[int]:\n    out = []\n    for x in out:\n        pass\n    return out": (
+        3,
+        "a loop over out",
+    ),
     "def made(q: int) -> list[int]:\n    out = [1]\n    out = []\n    return out": (3, "made anew"),
     "def made(q: int) -> list[int]:\n    for i in range(q):\n        out = [i]\n    return out": (3, "made anew"),
     "def made(q: int) -> list[int]:\n    out = [0] * q\n    return out": (2, "a list in an expression"),
     "def made(q: int) -> list[int]:\n    out = []\n    out += q\n    return out": (3, "q is not what an output list"),
-    "def made(q: int) -> list[bool]:\n    out = []\n    out.append(q)\n    return out": (3, "out is bool, and this is int"),
+    "def made(q: int) -> list[bool]:\n    out = []\n    out.append(q)\n    return out": (
+        3,
+        "out is bool, and this is int",
+    ),
     "def made(q: int) -> list[int]:\n    out = []\n    out.append(q / 2)\n    return out": (3, "on the grid of 1/2"),
     "def made(q: int) -> int:\n    out = []\n    out.append(q)\n    return out": (4, "a list is returned"),
     "def made(q: int) -> int:\n    x: int = 1\n    x: bool = True\n    return x": (3, "x is int elsewhere"),
     "def made(q: int) -> int:\n    x: int = []\n    x.append(1)\n    return 1": (2, "x is not of this type"),
-    "def made(x: vm.Grid('1/2')) -> int:\n    while x > 1:\n        y = y * x\n    y = x\n    return 1": (1, "gets finer"),
-    "def made(q: list[int]) -> int:\n    for i in range(9):\n        e = i\n        vm.invariant('i<1> == i<2>')\n    return 1": (
+    "def made(x: vm.Grid('1/2')) -> int:\n    while x > 1:\n        y = y * x\n    y = x\n    return 1": (
+        1,
+        "gets finer",
+    ),
+    "def made(q: list[int]) -> int:\n    for i in range(9):\n        e = i\n        vm.invariant('e')\n    return 1": (
         4,
         "an invariant stands elsewhere",
     ),
@@ -289,7 +298,7 @@ def test_a_function_without_a_file_is_refused() -> None:
         compile_function(space["made"])  # type: ignore[arg-type]
     with pytest.raises(ProgramError, match="no lambda"):
         compile_function(lambda q: q)
-    with pytest.raises(ParameterError, match="put @vm.program above a def"):
+    with pytest.raises(ParameterError, match="above a def"):
         compile_function(3)  # type: ignore[arg-type]
 
 

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import pytest
-
 from tests.logic.front.oracle import Both
+
 from viameter.logic.front.adjacent import all_differ
 from viameter.logic.front.decorator import program_from_source
 

@@ -93,6 +93,7 @@ def responses(times: int, delta: Any) -> tuple[Oracle, Judgment]:
 def test_the_optimum_is_attained_by_randomized_response(times: int, delta: str) -> None:
     asks, made = responses(times, delta)
     assert is_still(made)
+    assert set(facts(asks, f"{times} - i<1> <= {times}", f"{times} - i<2> <= {times}")) <= set(made.pre)
     told, spent = made.budget["1"], made.budget.get("delta", Num(0))
     assert isinstance(told, Num) and isinstance(spent, Num)
     assert Fraction(delta) <= Fraction(spent.value, 10**9) < Fraction(delta) + Fraction(1, 10**9)

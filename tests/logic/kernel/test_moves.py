@@ -130,6 +130,17 @@ def test_blocks_in_another_order_are_told_from_other_blocks() -> None:
         for lines in (("  a := 1", "  b := 2"), ("  b := 2", "  a := 1"), ("  a := 1",))
     ]
     assert is_reordered(inside[0], inside[1]) and not is_reordered(inside[0], inside[2])
+    loops = [
+        program("r := 0", f"while r < {most} do", *lines, "  r := r + 1", "end").body
+        for most, lines in (
+            (2, ("  a := 1", "  b := 2")),
+            (2, ("  b := 2", "  a := 1")),
+            (2, ("  a := 1",)),
+            (3, ("  a := 1",)),
+        )
+    ]
+    assert [is_reordered(loops[0], other) for other in loops] == [True, True, False, False]
+    assert not is_reordered(loops[2], loops[3])
 
 
 def test_a_judgment_is_about_blocks_in_any_independent_order() -> None:

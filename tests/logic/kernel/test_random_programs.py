@@ -53,7 +53,7 @@ def random_proof(random: Random, asks: Oracle, made: Program) -> Proof:
 
 def test_what_is_proved_of_a_random_program_is_true() -> None:
     random, proved, tight = Random(0), 0, 0
-    for _ in range(140):
+    for _ in range(90):
         made = random_program(random)
         if made is None or made.output.sort != "int":
             continue
@@ -75,4 +75,4 @@ def test_what_is_proved_of_a_random_program_is_true() -> None:
             other, lost = WORLD.outputs(made.body, {"q": second}, "r")
             assert excess(one, other, factor) <= factor * lost, (made.body, relation, times)
             tight += excess(one, other, factor * Fraction(3, 4)) > factor * lost
-    assert proved >= 15 and tight >= 3
+    assert proved >= 10 and tight >= 2

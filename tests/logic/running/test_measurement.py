@@ -1,6 +1,7 @@
 """Proved programs as measurements: what they cost, what they take, and that they go wherever measurements go."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -133,21 +134,34 @@ def test_concentrated_and_approximate_verdicts_give_losses_of_their_measure() ->
         made(verdict("1", core, measure="renyi"))
 
 
-def test_a_delta_that_is_proved_for_each_round_is_counted_for_each_round() -> None:
-    core = program("program g", "input q: list", "begin", "y := q[0]", "end", "return y")
+SEVERAL = program("program g", "input q: list", "begin", "y := q[0]", "end", "return y")
+
+
+def shown_for_each(epsilon: str, delta: str, proved_for_each: str, base: str) -> Any:
+    """A verdict whose bound forgets what its proof says: that so much of a base is spent for each element."""
+    each = replace(amount(f"{proved_for_each}*len(q)", SEVERAL).parts[0], base=base)
 
     class Proof:
-        claim = Amount(
-            (Monomial.of(Fraction(1)), Monomial.of(Fraction(1, 1000), amount("len(q)", core).parts[0].factors, "delta"))
-        )
+        claim = Amount((each,))
 
     class Found(Verdict):
         proofs = (Proof(),)
 
-    found = Found(amount("1", core), measure="approx", delta=Fraction(1, 1000))
-    assert measurement(Function(core, EVERY), verdict=found, length=5).map(1) == vm.approx(1, "1/200")
+    return Found(amount(epsilon, SEVERAL), measure="approx", delta=Fraction(delta))
+
+
+def test_a_delta_that_is_proved_for_each_round_is_counted_for_each_round() -> None:
+    found = shown_for_each("1", "1/1000", "1/1000", "delta")
+    assert measurement(Function(SEVERAL, EVERY), verdict=found, length=5).map(1) == vm.approx(1, "1/200")
     with pytest.raises(ParameterError, match="depends on the length of q: fix it"):
-        measurement(Function(core, EVERY), verdict=found)
+        measurement(Function(SEVERAL, EVERY), verdict=found)
+
+
+def test_a_rho_that_is_proved_for_each_round_is_counted_for_each_round() -> None:
+    found = shown_for_each("3/5", "1/1000000", "1/200", "rho")
+    assert measurement(Function(SEVERAL, EVERY), verdict=found, length=1).map(1) == vm.approx("3/5", "1e-6")
+    with pytest.raises(NoTheorem, match="what was proved comes to rho 1/2 here, which does not give approx"):
+        measurement(Function(SEVERAL, EVERY), verdict=found, length=100)
 
 
 @pytest.mark.parametrize(
@@ -414,6 +428,21 @@ def test_domains_of_programs_with_the_same_inputs_are_equal() -> None:
     assert one.input_space != proved(SPARSE, EVERY, eps=1, t=4).input_space
 
 
+def test_measurements_are_equal_only_with_the_same_bound() -> None:
+    one = proved(ABOVE, EVERY, eps=1, t=1)
+    assert one == proved(ABOVE, all_differ("q", by=1), eps=1, t=1)
+    wider = proved(ABOVE, all_differ("q", by=2), eps=1, t=1)
+    assert one.input_space == wider.input_space
+    assert one != wider
+    assert one != proved(ABOVE, EVERY, "2*eps", eps=1, t=1)
+
+
+def test_public_lists_are_lists_like_any_other() -> None:
+    core = program("program p", "input q: list", "input w: list", "begin", "same := q == w", "end", "return same")
+    assert proved(core, EVERY, "0", w=[1, 2])([1, 2]) is True
+    assert proved(core, EVERY, "0")({"q": [1, 2], "w": [1, 2]}) is True
+
+
 # Grids
 
 
@@ -534,6 +563,18 @@ def test_without_a_verdict_the_program_is_verified(monkeypatch: pytest.MonkeyPat
     function = Function(ABOVE, EVERY)
     assert measurement(function, eps=1, t=1).map(1) == vm.pure(3)
     assert asked == [function]
+
+
+def test_programs_that_the_prover_proves_are_measurements() -> None:
+    response = program_from_source("def tell(b: bool) -> bool: return b == vm.flip('3/4')", adjacent=all_differ("b"))
+    found = response.measurement()
+    assert math.isclose(found.map(1).epsilon, math.log(3))
+    assert "(proof certificate " in str(found.explain(1))
+    text = "def noisy(x: int, eps: vm.Eps) -> int: return 2 * x + vm.lap(4 / eps)"
+    twice = program_from_source(text, adjacent=all_differ("x", by=3)).measurement(eps="1/2")
+    assert twice.map(3) == vm.pure("3/4")
+    bell = program_from_source("def bell(x: int) -> int: return x + vm.gauss(10)", adjacent=all_differ("x"))
+    assert bell.measurement().map(2) == vm.zcdp("1/50")
 
 
 # Spaces

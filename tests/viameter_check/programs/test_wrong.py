@@ -411,18 +411,17 @@ def test_a_shift_that_follows_the_center_costs_nothing() -> None:
 
 
 def test_what_is_chosen_is_an_index_of_the_list() -> None:
-    text = (
-        select()["program"]
-        .replace("  best", "  x")
-        .replace("end\n", "  best := ite(x == 0 or 0 <= x < len(q), 1, x)\nend\n")
-    )
-    document = certificate(
-        text, "eps", proof(text, select()["proofs"][0]["neighbors"], units={"eps": 2}, bounds={"5": ["-1", "1"]})
-    )
-    assert check_program(document).ok
-    # One less is possible, so that the output would be private.
-    text = text.replace("0 <= x < len(q), 1, x", "0 <= x < len(q) - 1, 1, q[0]")
-    assert not check_program(changed(document, (("program",), text), (("proofs", 0, "text"), text))).ok
+    near = neighbors(["q", "p"], each=[("q", "abs(q<1>[any.k] - q<2>[any.k]) <= 1")])
+
+    def made(known: str) -> Json:
+        body = f"x :=$ choose(q, 2/eps)\nresult := ite({known}, 1, p)"
+        header = "input q: list\ninput p: int"
+        return straight(body, near=near, header=header, units={"eps": 2}, bounds={"6": ["-1", "1"]})
+
+    for known in ("0 <= x", "x < len(q) or x == 0", "x < len(q) or len(q) == 0", "0 < len(q) or x == 0"):
+        assert check_program(made(known)).ok, known
+    for known in ("x < len(q)", "1 <= x or len(q) == 0", "x < len(q) - 1 or len(q) == 0", "0 < len(q) or x == 1"):
+        assert refused(made(known))[0] == "proofs[0].text", known
 
 
 def test_a_gaussian_shift_is_within_its_bound() -> None:

@@ -74,7 +74,7 @@ def chain(ctx: Context, node: ast.Compare) -> Term:
 
 
 def junction(ctx: Context, node: ast.BoolOp, values: Sequence[ast.expr], *, both: bool) -> Term:
-    """`and` (both) or `or` of values, of which the later ones are looked at only where the earlier ones leave it open."""
+    """`and` (both) or `or` of values, of which the later ones are made only where the earlier ones leave it open."""
     join = and_ if both else or_
     late = next((place for place in range(1, len(values)) if has_effects(ctx, values[place])), len(values))
     first = join(*(truth(ctx, value) for value in values[:late]))

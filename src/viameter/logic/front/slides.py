@@ -67,7 +67,10 @@ def read_slides(
     found = _HEADER.fullmatch(lines[header]) if lines else None
     if found is None:
         raise _error(lines, header, "this is no header", "write Name (d : {0,1} list) : real list")
-    types = _Types(Grid(grid).step, bounds)
+    step = Grid(grid).step
+    if step.numerator != 1:
+        raise ParameterError(f"grid={step}: expected one over a whole number, such as 1 or 1/100")
+    types = _Types(step, bounds)
     body = _Body(lines, types.grid, set(budgets))
     written = [body.line(place) if place > header else "" for place in range(len(lines))]
     parameters = {}
@@ -181,7 +184,7 @@ class _Body:
 
 
 class _Quotients(ast.NodeTransformer):
-    """a / b, rounded down to the grid: floor(a / (b grid)) steps of it."""
+    """a / b, rounded down to the grid of 1/n: floor(a n / b) steps of it."""
 
     def __init__(self, grid: Fraction) -> None:
         self.grid = grid
@@ -190,16 +193,10 @@ class _Quotients(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.op, ast.Div):
             return node
-        above, below = self.grid.numerator, self.grid.denominator
-        steps = ast.BinOp(_times(node.left, below), ast.FloorDiv(), _times(node.right, above))
         if self.grid == 1:
-            return steps
-        over = ast.Call(ast.Name("Fraction", ast.Load()), [ast.Constant(above), ast.Constant(below)], [])
-        return ast.BinOp(steps, ast.Mult(), over)
-
-
-def _times(node: ast.expr, factor: int) -> ast.expr:
-    return node if factor == 1 else ast.BinOp(node, ast.Mult(), ast.Constant(factor))
+            return ast.BinOp(node.left, ast.FloorDiv(), node.right)
+        over = ast.Constant(self.grid.denominator)
+        return ast.BinOp(ast.BinOp(ast.BinOp(node.left, ast.Mult(), over), ast.FloorDiv(), node.right), ast.Div(), over)
 
 
 def _divisors(scale: ast.expr) -> set[str]:

@@ -3,6 +3,8 @@
 **Validity.** For all memories m1, m2 and ghosts g with P(m1, m2, g) there are measures mu_L, mu_R on triples
 (m1', m2', g') with Q such that the first marginal of mu_L is [[c1]](m1), the second marginal of mu_R is at most
 [[c2]](m2), and mu_L <= exp(cost(g') - cost(g) + budget) mu_R + d, where d has total mass at most delta.
+`cost` is the sum over the bases of epsilon; `delta` is the budget's, and the most that `cost.delta` grows by on a path.
+With the base `rho` the last inequality is one between Renyi divergences of every order instead.
 The ghost `cost` may depend on the path; the budget of the judgment may not. With P and Q free of ghosts this is the
 judgment of the slides.
 
@@ -95,7 +97,8 @@ class Unproved(ViameterError):
     def __init__(self, obligation: Obligation, answer: Answer) -> None:
         self.obligation, self.answer = obligation, answer
         why = f" ({answer.reason})" if answer.reason else ""
-        super().__init__(f"line {obligation.line}: {obligation.what}{why}: {show(obligation.goal)}")
+        what = obligation.what or f"what the rule {obligation.rule} demands"
+        super().__init__(f"line {obligation.line}: {what}{why}: {show(obligation.goal)}")
 
 
 def demand(asks: Asks, obligation: Obligation) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from fractions import Fraction
 
 from viameter.errors import ParameterError
 from viameter.logic.lang.core import (
@@ -102,15 +101,14 @@ def _check_scale(scale: Monomial, budgets: frozenset[str], at: int) -> None:
 
 def check_mechanism(program: Program, name: str, at: int = 0) -> None:
     """A name that a program calls stands for a mechanism with an exact cost."""
+    from viameter.logic.kernel.rules.mechanism import Mechanism
+
     entry = program.mechanisms.get(name)
     if entry is None:
         known = ", ".join(sorted(program.mechanisms)) or "none"
         raise ParameterError(f"line {at}: no mechanism {name!r} was given; given: {known}")
-    for amount in (entry.epsilon, entry.delta):
-        if isinstance(amount, bool) or not isinstance(amount, int | Fraction) or amount < 0:
-            raise ParameterError(f"line {at}: mechanism {name} costs {amount!r}: expected an exact number >= 0")
-    if isinstance(entry.distance, bool) or not isinstance(entry.distance, int) or entry.distance < 0:
-        raise ParameterError(f"line {at}: mechanism {name}: distance={entry.distance!r} is no whole number >= 0")
+    if not isinstance(entry, Mechanism):
+        raise ParameterError(f"line {at}: {name} must be mechanism(measurement, distance=...), whose cost its map says")
 
 
 def check_neighbors(program: Program, neighbors: Neighbors) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import dyadic, exact
+from viameter.arith import dyadic, exact, show
 from viameter.core import Loss
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.logic.lang.scales import Amount, Monomial, logarithm_of
 from viameter.logic.running.values import Value, evaluate, names_in, names_measured
-from viameter.measures import approx, pure, zcdp
+from viameter.measures import ApproxDP, approx, pure, zcdp
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,28 @@ def loss_of(verdict: Any, known: Known) -> Loss:
         case "zcdp":
             return zcdp(amount_up(verdict.bound, known))
         case "approx":
-            return approx(amount_up(verdict.bound, known), min(_delta_up(verdict, known), Fraction(1)))
+            return _approximate(verdict, known)
     raise NoTheorem(f"the verdict is in {plain(verdict.measure)}: expected 'pure', 'zcdp' or 'approx'")
 
 
-def _delta_up(verdict: Any, known: Known) -> Fraction:
-    """Delta as the verdict has it, or as what was proved comes to here, whichever is larger."""
-    deltas = [exact(verdict.delta, name="delta")]
+def _approximate(verdict: Any, known: Known) -> Loss:
+    """(epsilon, delta) as the verdict has it; what was proved, at these inputs, must not come to more."""
+    epsilon, delta = amount_up(verdict.bound, known), exact(verdict.delta, name="delta")
+    rho = _proved_up(verdict, "rho", known)
+    if rho and not zcdp(rho).to(ApproxDP, delta=delta) <= approx(epsilon, delta):
+        raise NoTheorem(
+            f"what was proved comes to rho {show(rho)} here, which does not give {approx(epsilon, delta)!r}"
+        )
+    return approx(epsilon, min(max(delta, _proved_up(verdict, "delta", known)), Fraction(1)))
+
+
+def _proved_up(verdict: Any, base: str, known: Known) -> Fraction:
+    """The largest amount of a base that the proofs of a verdict have shown, with its factors."""
+    found = [Fraction(0)]
     for proof in getattr(verdict, "proofs", ()):
-        parts = tuple(replace(part, base="1") for part in proof.claim.parts if part.base == "delta")
-        deltas.append(amount_up(Amount(parts), known))
-    return max(deltas)
+        parts = tuple(replace(part, base="1") for part in proof.claim.parts if part.base == base)
+        found.append(amount_up(Amount(parts), known))
+    return max(found)
 
 
 def stated(verdict: Any) -> str:

@@ -10,10 +10,12 @@ import numpy as np
 
 from viameter.arith import show
 from viameter.core import Loss, Measurement, Space, by
+from viameter.core.bound import Bound
 from viameter.core.queryable import Guard
 from viameter.errors import NoTheorem, ParameterError
 from viameter.logic.front.adjacency import AddedOrRemoved
 from viameter.logic.front.inputs import PRESENT
+from viameter.logic.lang.core import Program
 from viameter.logic.lang.text import show_program
 from viameter.logic.running.arguments import read_arguments
 from viameter.logic.running.claims import Known, loss_of, stated
@@ -122,27 +124,28 @@ def measurement(
     # To prove a program may take a minute: all else is refused before.
     verdict = proved(program_function, verdict, relations)
     loss = loss_of(verdict, known)
-    name, costs, shown = program_function.name, stated(verdict), says(verdict)
-    adjacency = adjacency_says(relations)
+    costs, shown, adjacency = stated(verdict), says(verdict), adjacency_says(relations)
+    bound = by(
+        verified_program,
+        program=program_function.name,
+        adjacency=adjacency,
+        costs=costs,
+        proof=shown,
+        loss=loss,
+        by=way.by,
+        spacing=way.spacing,
+        moves=way.moves,
+        most=way.most,
+    )
     texts = {n: show(b) for n, b in known.budgets.items()} | {n: _short(given[n]) for n in known.values}
+    public = {name: _plain(value) for name, value in known.values.items()}
     return ProgramMeasurement(
         input_space=place,
         measure=loss.measure,
-        function=Release(runner, known.values, data.inputs[0].name, marks_of(core), draws),
-        bound=by(
-            verified_program,
-            program=name,
-            adjacency=adjacency,
-            costs=costs,
-            proof=shown,
-            loss=loss,
-            by=way.by,
-            spacing=way.spacing,
-            moves=way.moves,
-            most=way.most,
-        ),
-        made_by=f"program {name}({', '.join(f'{n}={text}' for n, text in texts.items())})",
-        identity=_identity(program_function, known, costs, shown),
+        function=Release(runner, public, data.inputs[0].name, marks_of(core), draws),
+        bound=bound,
+        made_by=f"program {program_function.name}({', '.join(f'{n}={text}' for n, text in texts.items())})",
+        identity=_identity(core, known, bound),
         proof=f"proved to cost {costs} where {adjacency} ({shown})",
     )
 
@@ -161,12 +164,11 @@ def _require_rows(program_function: Any, length: Any) -> None:
     require_slotwise(core, adjacent.name)
 
 
-def _identity(program_function: Any, known: Known, costs: str, shown: str) -> tuple[Hashable, ...]:
-    """Two measurements are equal when they run the same program with the same parameters, by the same proof."""
-    core = program_function.core
+def _identity(core: Program, known: Known, bound: Bound) -> tuple[Hashable, ...]:
+    """Two measurements are equal when they run the same program with the same parameters, with the same bound."""
+    given = (tuple(known.budgets.items()), tuple(known.values.items()))
     mechanisms = tuple((name, id(mechanism)) for name, mechanism in core.mechanisms.items())
-    given = (tuple(known.budgets.items()), tuple(known.values.items()), tuple(known.lengths.items()))
-    return (show_program(core), given, costs, shown, mechanisms)
+    return (show_program(core), given, mechanisms, bound.parameters)
 
 
 def _short(value: Any) -> str:

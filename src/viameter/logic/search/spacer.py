@@ -61,14 +61,14 @@ _GUIDED: Mapping[str, Any] = {"spacer.global": True}
 _EQUAL: Mapping[str, Any] = {"spacer.global": True, "spacer.use_euf_gen": True}
 CONFIGURATIONS: tuple[tuple[float, Mapping[str, Any]], ...] = (
     (0.2, _EQUAL),
-    (0.3, _GUIDED),
-    (0.5, {**_EQUAL, "spacer.random_seed": 1}),
-    (1.0, {**_GUIDED, "spacer.random_seed": 1}),
+    (0.25, {}),
+    (0.5, _GUIDED),
+    (1.0, {**_EQUAL, "spacer.random_seed": 1}),
 )
 """What Spacer is tried with, one after another, each for a share of the time that is left.
 
-Without `global` it enumerates the values of a cost that grows with a counter, and does not end. How long it takes is a
-matter of luck, so that starting again is better than waiting.
+A cost that grows with a counter needs `global`: without it, value after value is excluded and there is no end. Where
+all bounds are numbers it is the other way round. Beyond that it is luck, and starting again beats waiting.
 """
 
 GRACE = 2.0
@@ -284,7 +284,7 @@ def _stated(z3: Any, clauses: Clauses) -> tuple[str, dict[int, Any]]:
         made = Translator(z3, exact=True)
         body = [made(term) for term in known]
         if stretch.source is not None:
-            body.append(relations[stretch.source](*(made(arg) for arg in clauses.heads[stretch.source])))
+            body.insert(0, relations[stretch.source](*(made(arg) for arg in clauses.heads[stretch.source])))
         rules = [(wrong(), [*body, made(not_(and_(*goals)))])] if goals else []
         if stretch.target is not None:
             rules.append((relations[stretch.target](*(made(value) for value in values)), body))
