@@ -303,6 +303,19 @@ def test_an_interrupt_ends_it_with_exit_code_130(write: Callable[..., Path], mon
     assert result.exit_code == 130
 
 
+def test_the_solver_leaves_interrupts_to_the_command(
+    write: Callable[..., Path], told: dict[str, Status], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, object] = {}
+
+    class Solver:
+        set_param = staticmethod(settings.__setitem__)
+
+    monkeypatch.setattr(command, "load", Solver)
+    assert run(write(HEAD + RIGHT)).exit_code == 0
+    assert settings == {"ctrl_c": False}
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

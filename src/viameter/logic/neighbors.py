@@ -28,6 +28,9 @@ class Neighbors:
     constants: tuple[str, ...] = ()
     says: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "private", frozenset(self.private))
+
     def swapped(self) -> Neighbors:
         """The same relation read from the second run to the first."""
         return Neighbors(

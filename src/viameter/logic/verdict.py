@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
@@ -49,7 +50,7 @@ class Verdict:
     tight: str = ""
     """Whether a witness shows that the bound cannot be lower, in a sentence."""
     seconds: float = field(default=0.0, compare=False)
-    source: tuple[str, dict[int, int]] = field(default=("", {}), repr=False, compare=False)
+    source: tuple[str, Mapping[int, int]] = field(default=("", {}), repr=False, compare=False)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")

@@ -104,7 +104,7 @@ class _Run:
     begun: float
     until: float
     say: Progress
-    source: tuple[str, dict[int, int]]
+    source: tuple[str, Mapping[int, int]]
 
     def claimed(self, claim: Claim) -> Verdict:
         """The verdict on a claim that was given."""

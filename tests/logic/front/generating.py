@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from random import Random
@@ -138,22 +139,25 @@ class Writer:
     # Expressions.
 
     def index(self) -> str:
-        return self.random.choice([str(self.random.randint(0, 3)), *"acik", *self.counters])
+        names: list[str] = [str(self.random.randint(0, 3)), "a", "c", "i", "k", *self.counters]
+        return self.random.choice(names)
 
     def number(self, depth: int) -> str:
         r = self.random
         if depth == 0 or r.random() < 0.2:
-            return r.choice([str(r.randint(-3, 3)), *"acik", "t", "n", "len(q)", "K", *self.counters])
+            return r.choice([str(r.randint(-3, 3)), "a", "c", "i", "k", "t", "n", "len(q)", "K", *self.counters])
         less = depth - 1
         one = other = partial(self.number, less)
         if self.noisy and r.random() < 0.35:
-            made: list[Callable[[], str]] = ([
+            return _one_of(
+            r,
                 lambda: f"vm.lap({r.choice(_SCALES)}, grid=1)", lambda: 'vm.geom("1/3")',
                 lambda: f"vm.lap({r.choice(_SCALES)}, grid=1, center={one()})",
                 lambda: f"vm.uniform(-1, abs({one()}))", lambda: "vm.choose(q, 2 / eps)",
                 lambda: "vm.gauss(2 * n, grid=1)", lambda: f"vm.expo({r.choice(_SCALES)}, grid=1)",
-            ])()  # fmt: skip
-        made: list[Callable[[], str]] = ([
+            )  # fmt: skip
+        return _one_of(
+            r,
             lambda: f"{one()} + {other()}", lambda: f"{one()} - ({other()})", lambda: f"({one()}) * {r.randint(-2, 3)}",
             lambda: f"({one()}) // {r.choice([-3, -2, 2, 3])}", lambda: f"({one()}) % {r.choice([-3, -2, 2, 3])}",
             lambda: f"q[{self.index()}]", lambda: f"min({one()}, {other()}, {r.randint(-2, 2)})",
@@ -161,7 +165,7 @@ class Writer:
             lambda: f"({one()} if {self.truth(less)} else {other()})", lambda: f"({one()}) + p[{self.index()}]",
             lambda: f"({one()}) // (abs({other()}) + 1)", lambda: f"int({self.truth(less)})",
             lambda: f"({self.grid(less)}) // 2", lambda: r.choice(["sum(q)", "sum(p)", one()]),
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def grid(self, depth: int) -> str:
         r = self.random
@@ -173,12 +177,13 @@ class Writer:
             return r.choice(
                 ['vm.lap(2 / eps, grid="1/8")', 'vm.lap(2 * n / eps, grid="1/4")', 'vm.expo(n, grid="1/4")']
             )
-        made: list[Callable[[], str]] = ([
+        return _one_of(
+            r,
             lambda: f"r[{self.index()}]", lambda: f"{one()} + {other()}", lambda: f"{one()} - ({other()})",
             lambda: f"({one()}) * {r.randint(-2, 2)}", lambda: f"min({one()}, {other()})", lambda: f"abs({one()})",
             lambda: f"({one()}) % {r.choice(['-3', '2', 'Fraction(1, 2)'])}", lambda: "sum(r)",
             lambda: f"({one()} if {self.truth(less)} else {self.number(less)})",
-        ])()  # fmt: skip
+        )  # fmt: skip
 
     def truth(self, depth: int = 2) -> str:
         r = self.random
@@ -190,12 +195,17 @@ class Writer:
         one = other = partial(self.truth, less)
         number, grid = partial(self.number, less), partial(self.grid, less)
         compare = partial(r.choice, ["<", "<=", "==", "!=", ">", ">="])
-        made: list[Callable[[], str]] = ([
+        return _one_of(
+            r,
             lambda: f"{number()} {compare()} {number()}", lambda: f"{grid()} {compare()} {grid()}",
             lambda: f"{number()} {compare()} {grid()} {compare()} {number()}", lambda: f"({one()}) and ({other()})",
             lambda: f"({one()}) or ({other()}) or f", lambda: f"not ({one()})", lambda: f"({one()}) == ({other()})",
             lambda: f"(({one()}) if h else ({other()}))", lambda: f"({one()}) and not ({other()}) and {number()} > 0",
-        ])()  # fmt: skip
+        )  # fmt: skip
+
+
+def _one_of(random: Random, *choices: Callable[[], str]) -> str:
+    return random.choice(choices)()
 
 
 def inputs(seed: int) -> dict[str, Any]:

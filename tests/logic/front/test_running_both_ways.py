@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 from tests.logic.front.oracle import Both
 
-from viameter.logic.front.adjacent import all_differ
+from viameter.logic.front.adjacent import added_or_removed, all_differ
 from viameter.logic.front.decorator import program_from_source
+from viameter.logic.lang.text import show_program
 
 Q = "q: list[int], t: int, eps: vm.Eps"
 LISTS: list[list[int]] = [[], [3], [-2, 5], [4, -1, 0], [1, 2, 3, 4, 5]]
@@ -289,12 +290,27 @@ def made(q: list[int], t: int, eps: vm.Eps) -> int:
             break
         if x == 8:
             return -1
+        if x > 1:
+            if x == 7:
+                continue
+            s += 5
         s += min(x, t) + vm.lap(1 / eps)
     n = len(q)
     while n > 3 and sum(q) > 2:
         n -= 1
     return s + 100 * n + 1000 * sum(q) + len(q)
 """
+
+
+def test_a_free_slot_does_nothing_but_go_on() -> None:
+    text = show_program(program_from_source(ROWS, adjacent=added_or_removed("q")).core)
+    loop = text[text.index("  while slot < ") : text.index("  count := 0")].splitlines()
+    depths = [len(line) - len(line.lstrip()) for line in loop]
+    assert [line.strip() for line, depth in zip(loop, depths, strict=True) if line and depth <= 4] == [
+        "while slot < len(q.in) and not returned and not stopped do",
+        "if q.in[slot] == 1 then", "end", "slot := slot + 1", "end", "if not returned then",
+    ]  # fmt: skip
+    assert "skipped := false" in text
 
 
 @pytest.mark.parametrize("rows", [[], [4], [1, 2, 3], [5, -1, 7, 2], [1, 9, 4], [2, 3, 8, 9]])

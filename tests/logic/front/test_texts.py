@@ -139,7 +139,6 @@ begin
   slot := 0
   while slot < len(ages.in) do
     if ages.in[slot] == 1 then
-      item := ages[slot]
       count := count + 1
     end
     slot := slot + 1
@@ -151,8 +150,7 @@ begin
   slot_2 := 0
   while slot_2 < len(ages.in) do
     if ages.in[slot_2] == 1 then
-      item_2 := ages[slot_2]
-      total := total + item_2
+      total := total + ages[slot_2]
     end
     slot_2 := slot_2 + 1
   end

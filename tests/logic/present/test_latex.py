@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.logic.present.verdicts import PROVED, eps, nodes, of, unknown
 
@@ -81,6 +81,7 @@ def test_escaped_text_prints_as_itself(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), min_size=1))
+@example("a -- b << c >> d --- e  f")
 def test_typewriter_text_prints_as_itself_with_its_spaces(text: str) -> None:
     source = typewriter(text)
     assert source.startswith(r"\texttt{") and source.endswith("}")

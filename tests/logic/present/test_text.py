@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -234,7 +235,7 @@ def test_branches_of_a_tree_hang_together(root: Node) -> None:
                 assert below[column : column + 1] in "│├└" and below[column : column + 1]
             if letter == "└":
                 assert below[column : column + 1] not in ("│", "├", "└")
-    for above, below in zip(lines[1:], lines[2:], strict=False):
+    for above, below in pairwise(lines[1:]):
         if "─ " not in above:  # a note of the parent, or of what stands before it
             assert all(above[column : column + 1] == "│" for column, letter in enumerate(below) if letter in "├└")
     joints = sum(line.count("├─ ") + line.count("└─ ") for line in lines)

@@ -1,7 +1,7 @@
 """Exact semantics: what a program means on concrete inputs, as a distribution with rational probabilities.
 
 - `powers`: budgets that make them rational, and enclosures where they are not.
-- `laws`: noise as tables of integer weights; `ranges`: what is cut off of them.
+- `laws`, `tables`: noise as integer weights; `ranges`: what is cut off of it.
 - `evaluating`: one evaluation, one execution.
 - `enumerating`: all executions, by way of `liveness`, `translating`, `splitting` and `compiling`.
 - `outcomes`: what was found.
@@ -9,10 +9,11 @@
 
 from viameter.logic.exact.enumerating import Effort, distribution, masses_of
 from viameter.logic.exact.evaluating import Output, Value, evaluate, execute, read_inputs, run
-from viameter.logic.exact.laws import Table, law_of
+from viameter.logic.exact.laws import law_of
 from viameter.logic.exact.outcomes import Enumerated, Masses
 from viameter.logic.exact.powers import Bounds, Budget, Exponent, Real, power_of_e
 from viameter.logic.exact.ranges import Range, Undecided
+from viameter.logic.exact.tables import Table
 
 __all__ = [
     "Bounds",

@@ -18,10 +18,11 @@ from typing import Any
 from viameter.errors import ParameterError
 from viameter.logic.exact.compiling import Branch, Loop, Machine, Operation, Step, machine_of
 from viameter.logic.exact.evaluating import Output, Value, read_inputs, start_of
-from viameter.logic.exact.laws import Deck, Table, law_of
+from viameter.logic.exact.laws import law_of
 from viameter.logic.exact.outcomes import Enumerated, Masses
 from viameter.logic.exact.powers import Budget
 from viameter.logic.exact.ranges import Range
+from viameter.logic.exact.tables import Deck, Table
 from viameter.logic.lang.core import Program
 
 _machine = lru_cache(maxsize=64)(machine_of)

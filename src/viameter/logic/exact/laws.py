@@ -1,81 +1,28 @@
-"""Laws of noise at concrete parameters, as tables of integer weights over one denominator.
+"""Laws of noise at concrete parameters, as tables.
 
 A table has a row for each value within a window around the law's center, and one row for each tail beyond it, whose
-value is a `Range`. Where the weights are rationals they are exact and add up to the denominator; where they are not,
-each lies between two integers over a power of two.
+value is a `Range`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
 from math import ceil, isqrt, log, log2
-from typing import NamedTuple
 
 from viameter.arith import dyadic
 from viameter.errors import ParameterError
 from viameter.logic.exact.evaluating import Value, evaluate
 from viameter.logic.exact.powers import PRECISION, Bounds, Budget, Real, power_of_e, real_of, times_of
 from viameter.logic.exact.ranges import Range, Whole
+from viameter.logic.exact.tables import Table, enclosed_table, exact_table
 from viameter.logic.lang.core import Call, Choose, Exponential, Flip, Gaussian, Laplace, Law, Uniform
 from viameter.logic.lang.scales import Monomial
 from viameter.logic.lang.text import show_law
 
-_SCALE = 1 << PRECISION
 _WIDEST = 1 << 20
 """A law with more values than this is not enumerated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """What a law gives, relative to its center: `values[i]` has a mass from low[i] to high[i], over `denominator`.
-
-    Integers come one after another, with a tail below them first and a tail above them last.
-    """
-
-    values: tuple[Whole | bool, ...]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    denominator: int
-    decks: dict[tuple[bool, int], Deck] = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not len(self.values) == len(self.low) == len(self.high):
-            raise ParameterError("a table has one lower and one upper weight for each value")
-        if not sum(self.low) <= self.denominator <= sum(self.high):
-            raise ParameterError("the weights of a table do not enclose a probability distribution")
-
-    @property
-    def exact(self) -> bool:
-        """Whether every mass is known exactly."""
-        return self.low == self.high
-
-    def deck(self, *, high: bool = False, factor: int = 1) -> Deck:
-        """Its rows with lower or upper weights, times a factor; kept, since tables are."""
-        if (high, factor) in self.decks:
-            return self.decks[high, factor]
-        weights = [weight * factor for weight in (self.high if high else self.low)]
-        start = int(isinstance(self.values[0], Range))
-        stop = len(self.values) - int(isinstance(self.values[-1], Range))
-        first = self.values[start] if start < stop else 0
-        rows = list(zip(self.values, weights, strict=True))
-        made = Deck(rows, [0, *accumulate(weights)], first if isinstance(first, int) else 0, start, stop)
-        self.decks[high, factor] = made
-        return made
-
-
-class Deck(NamedTuple):
-    """A table's rows for an enumeration: from `start` to `stop` values one after another, beyond them tails."""
-
-    rows: list[tuple[Whole | bool, int]]
-    sums: list[int]
-    """sums[i] is the weight of all rows before the i-th."""
-    first: int
-    start: int
-    stop: int
 
 
 def law_of(
@@ -98,7 +45,7 @@ def law_of(
         case Gaussian(sigma):
             return _gaussian(_scale(law, sigma, memory), window, bits)
         case Flip(probability):
-            return _exact((True, False), [probability, 1 - probability])
+            return exact_table((True, False), [probability, 1 - probability])
         case Uniform(low, high):
             return uniform(_whole(evaluate(low, memory)), _whole(evaluate(high, memory)))
         case Choose(scores, scale):
@@ -169,7 +116,7 @@ def _laplace(ratio: Bounds, window: int | None, bits: int) -> Table:
     sides = (1 - ratio.high) / (1 + ratio.high), (1 - ratio.low) / (1 + ratio.low)
     masses = [_between(powers[abs(k)], *sides) for k in steps]
     tail = _between(powers[reach + 1], 1 / (1 + ratio.high), 1 / (1 + ratio.low))
-    return _enclosed(values, [tail, *masses, tail])
+    return enclosed_table(values, [tail, *masses, tail])
 
 
 @lru_cache(maxsize=1024)
@@ -182,7 +129,7 @@ def _geometric(ratio: Bounds, window: int | None, bits: int) -> Table:
         return Table(values, tuple(weights), tuple(weights), below ** (reach + 1))
     powers = _powers(ratio, reach + 1)
     masses = [_between(powers[k], 1 - ratio.high, 1 - ratio.low) for k in range(reach + 1)]
-    return _enclosed(values, [*masses, powers[reach + 1]])
+    return enclosed_table(values, [*masses, powers[reach + 1]])
 
 
 @lru_cache(maxsize=256)
@@ -205,7 +152,7 @@ def _gaussian(sigma: Fraction, window: int | None, bits: int) -> Table:
     steps = range(-reach, reach + 1)
     weights = [tail, *(falling[abs(k)] for k in steps), tail]
     values: tuple[Whole, ...] = (Range(None, -reach - 1), *steps, Range(reach + 1, None))
-    return _enclosed(values, [_between(weight, 1 / total_high, 1 / total_low) for weight in weights])
+    return enclosed_table(values, [_between(weight, 1 / total_high, 1 / total_low) for weight in weights])
 
 
 def _gaussian_reach(sigma: Fraction, bits: int) -> int:
@@ -228,7 +175,7 @@ def _choose(ratio: Bounds, scores: tuple[int, ...]) -> Table:
     for steps in behind:
         mine = powers[steps]
         masses.append(Bounds(mine.low / (high - mine.high + mine.low), mine.high / (low - mine.low + mine.high)))
-    return _enclosed(values, masses)
+    return enclosed_table(values, masses)
 
 
 def _powers(ratio: Bounds, most: int) -> list[Bounds]:
@@ -247,19 +194,3 @@ def _powers(ratio: Bounds, most: int) -> list[Bounds]:
 
 def _between(mass: Bounds, low: Fraction, high: Fraction) -> Bounds:
     return Bounds(mass.low * low, mass.high * high)
-
-
-def _exact(values: tuple[Whole | bool, ...], masses: list[Fraction]) -> Table:
-    below = 1
-    for mass in masses:
-        if not 0 <= mass <= 1:
-            raise ParameterError(f"a probability of {mass}: expected 0 to 1")
-        below *= mass.denominator
-    weights = tuple(int(mass * below) for mass in masses)
-    return Table(values, weights, weights, below)
-
-
-def _enclosed(values: tuple[Whole | bool, ...], masses: list[Bounds]) -> Table:
-    low = tuple(mass.low.numerator * _SCALE // mass.low.denominator for mass in masses)
-    high = tuple(-(-mass.high.numerator * _SCALE // mass.high.denominator) for mass in masses)
-    return Table(values, low, high, _SCALE)

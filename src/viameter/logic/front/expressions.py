@@ -14,16 +14,13 @@ from viameter.logic.front.literals import refuse_expression, refuse_literal
 from viameter.logic.front.markers import NOISE
 from viameter.logic.front.noise import sample
 from viameter.logic.front.scaling import mentions_budget
+from viameter.logic.front.slots import SlotRead
 from viameter.logic.front.values import Value, absolute, arithmetic, divided, literal, negated, negation
 from viameter.logic.lang.terms import Num, Var, length, read
 
 OPERATORS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%",
 }  # fmt: skip
-
-
-class SlotRead(ast.Subscript):
-    """A read of a list of slots that the translation itself has made, under a test that the slot is taken."""
 
 
 def evaluate(ctx: Context, node: ast.expr) -> Value:

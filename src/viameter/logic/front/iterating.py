@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from viameter.logic.front.context import Context
 from viameter.logic.front.effects import has_effects
-from viameter.logic.front.expressions import SlotRead
 from viameter.logic.front.inputs import PRESENT
 from viameter.logic.front.kinds import INT
+from viameter.logic.front.slots import SlotRead
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from viameter.logic.front.exits import exits
 from viameter.logic.front.iterating import Iteration, iteration
 from viameter.logic.front.kinds import BOOL
 from viameter.logic.front.returning import returned
-from viameter.logic.lang.core import Assign, While
+from viameter.logic.lang.core import Assign, Block, If, Statement, While
 from viameter.logic.lang.terms import FALSE, TRUE, Var, and_, not_
 
 
@@ -59,7 +59,7 @@ def _loop(ctx: Context, node: ast.While | ast.For, parts: Iteration, invariants:
             if always:
                 translate(ctx, parts.tail)
         if loop.skipped is not None:
-            repeated.insert(0, Assign(loop.skipped, FALSE, line))
+            _reset(repeated, Assign(loop.skipped, FALSE, line), within=parts.tail_always)
         if noisy and loop.stopped is not None:
             emit_if(ctx, node, test, repeated, [Assign(loop.stopped, TRUE, line)])
             test = TRUE
@@ -73,6 +73,15 @@ def _loop(ctx: Context, node: ast.While | ast.For, parts: Iteration, invariants:
     ctx.emit(statement)
     if invariants:
         ctx.invariants.append((statement, invariants))
+
+
+def _reset(body: list[Statement], statement: Assign, *, within: bool) -> None:
+    """Put a statement first; within the test of its slot, if the body is one, so that a free slot does nothing."""
+    first = body[0]
+    if within and isinstance(first, If):
+        body[0] = If(first.test, Block((statement, *first.then)), first.orelse, first.at)
+    else:
+        body.insert(0, statement)
 
 
 def _is_invariant(ctx: Context, statement: ast.stmt) -> bool:

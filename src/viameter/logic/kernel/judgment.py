@@ -5,8 +5,9 @@
 [[c2]](m2), and mu_L <= exp(cost(g') - cost(g) + budget) mu_R + d, where d has total mass at most delta.
 `cost` is the sum over the bases of epsilon; `delta` is the budget's, and the most that `cost.delta` grows by on a path.
 With the base `rho` the last inequality is one between Renyi divergences of every order instead.
-The ghost `cost` may depend on the path; the budget of the judgment may not. With P and Q free of ghosts this is the
-judgment of the slides.
+The ghost `cost` may depend on the path; the budget of the judgment may not. A judgment that leaves the ghost cost
+as it was (`rules.fixed.is_still`) with P and Q free of ghosts is the judgment of the slides; else its budget is not all
+that is spent.
 
 Free variables that no memory has (drawn values, made fresh by the rules for sampling) are universally quantified.
 """

@@ -145,8 +145,9 @@ def check_public(program: Program, neighbors: Neighbors, factors: Iterable[Term]
     for statement in statements_of(program.body):
         if isinstance(statement, Sample):
             scale = getattr(statement.law, "scale", getattr(statement.law, "sigma", None))
-            for factor in scale.factors if isinstance(scale, Monomial) else ():
-                _check_public(program, neighbors, factor, f"line {statement.at}: the scale {scale.as_scale()}")
+            if isinstance(scale, Monomial):
+                for factor in scale.factors:
+                    _check_public(program, neighbors, factor, f"line {statement.at}: the scale {scale.as_scale()}")
     for factor in factors:
         _check_public(program, neighbors, factor, "the unit of cost")
 

@@ -7,9 +7,10 @@ A program has inputs, budgets (positive reals), what it requires of public input
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from viameter.logic.lang.scales import Monomial
@@ -177,8 +178,12 @@ class Program:
     output: Var
     each: tuple[tuple[str, Term], ...] = ()
     output_grid: Fraction = Fraction(1)
-    source: dict[int, int] = field(default_factory=dict, compare=False)
-    mechanisms: dict[str, Any] = field(default_factory=dict, compare=False)
+    source: Mapping[int, int] = field(default_factory=dict, compare=False)
+    mechanisms: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        # What a rule has checked must not change afterwards.
+        object.__setattr__(self, "mechanisms", MappingProxyType(dict(self.mechanisms)))
 
     def input(self, name: str) -> Input | None:
         """The input of this name, or None."""

@@ -54,7 +54,8 @@ def _part(part: Part) -> Iterator[str]:
         case Table():
             yield from _table(part)
         case Tree(title, root):
-            yield from wrapped(title, PROSE)
+            if title:
+                yield from wrapped(title, PROSE)
             yield from _tree(root)
 
 

@@ -94,7 +94,7 @@ class Pairs:
         """What the first run returns, which no shift changes: the output worth asking about."""
         if self.alone is None:
             self.alone = Alone(self.context)
-        return self.alone.output(environment, draws)
+        return int(self.alone.output(environment, draws))
 
     def _scalar(self, entry: Input, environment: Environment) -> None:
         rng = self.random
