@@ -306,7 +306,7 @@ def test_a_free_slot_does_nothing_but_go_on() -> None:
     text = show_program(program_from_source(ROWS, adjacent=added_or_removed("q")).core)
     loop = text[text.index("  while slot < ") : text.index("  count := 0")].splitlines()
     depths = [len(line) - len(line.lstrip()) for line in loop]
-    assert [line.strip() for line, depth in zip(loop, depths, strict=True) if line and depth <= 4] == [
+    assert [line.strip() for line, depth in zip(loop, depths, strict=True) if line.strip() and depth <= 4] == [
         "while slot < len(q.in) and not returned and not stopped do",
         "if q.in[slot] == 1 then", "end", "slot := slot + 1", "end", "if not returned then",
     ]  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from viameter.logic.lang.scales import Monomial
@@ -179,11 +178,7 @@ class Program:
     each: tuple[tuple[str, Term], ...] = ()
     output_grid: Fraction = Fraction(1)
     source: Mapping[int, int] = field(default_factory=dict, compare=False)
-    mechanisms: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    def __post_init__(self) -> None:
-        # What a rule has checked must not change afterwards.
-        object.__setattr__(self, "mechanisms", MappingProxyType(dict(self.mechanisms)))
+    mechanisms: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def input(self, name: str) -> Input | None:
         """The input of this name, or None."""

@@ -152,6 +152,13 @@ class Clauses(Forward):
         self._walk(line, inside, dict(ranks), loop.body.statements, back)
         self._walk(line, Segment([(not_(test), None) for test in tests]), {}, rest, finish)
 
+    def _sample(self, statement: Sample, state: State, path: Term, segment: Segment) -> State:
+        before = len(segment.hypotheses)
+        state = super()._sample(statement, state, path, segment)
+        # What is known of a drawn value is known where it is drawn: a range may be empty on the other branch.
+        segment.hypotheses[before:] = [(implies(path, term), owner) for term, owner in segment.hypotheses[before:]]
+        return state
+
     def _close(
         self, source: int | None, segment: Segment, target: int | None = None, state: State | None = None
     ) -> None:
