@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -105,6 +105,7 @@ class _Run:
     until: float
     say: Progress
     source: tuple[str, Mapping[int, int]]
+    found: tuple[tuple[Proved, Moves], ...] = ()
 
     def claimed(self, claim: Claim) -> Verdict:
         """The verdict on a claim that was given."""
@@ -140,7 +141,8 @@ class _Run:
                 proofs, missing = self._prove_task(task, amount, share=0.5)
                 if proofs:
                     claim = settled(amount, task.program)
-                    return self._proved(claim, tuple((p, task.moves) for p in proofs), tight=self._tight(claim))
+                    self.found = tuple((proof, task.moves) for proof in proofs)
+                    return self._proved(claim, self.found, tight=self._tight(claim))
                 last = missing or last
         return self._verdict(Status.UNKNOWN, None, missing=last)
 
@@ -153,7 +155,7 @@ class _Run:
         if converted is None:
             reason = f"the least bound proved, {inner.bound}, does not give {claim}"
             return self._verdict(Status.UNKNOWN, claim, missing=NotProved(reason, 0))
-        return self._proved(converted, tuple((p, ()) for p in inner.proofs))
+        return self._proved(converted, self.found)
 
     def _left(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -181,9 +183,16 @@ class _Run:
             until = time.monotonic() + self._left() * share
             found = task.search(neighbors, amount, until, self.say).run()
             if isinstance(found, NotProved):
-                return (), found
+                return (), replace(found, line=self._original(task, found.line))
             proofs.append(found)
         return tuple(proofs), None
+
+    def _original(self, task: Task, line: int) -> int:
+        """The line of the program as it was written that a line of a task's program comes from."""
+        if not task.moves:
+            return line
+        written = task.program.source.get(line)
+        return next((at for at, place in self.task.program.source.items() if place == written), 0)
 
     def _refute(self, claim: Claim) -> Witness | None:
         if claim.measure == "zcdp":

@@ -12,11 +12,12 @@ from tests.logic.exact import naive
 from tests.logic.exact.random_programs import SCALES, random_text, threshold_text
 
 from viameter.errors import ParameterError
-from viameter.logic.exact import Effort, Exponent, distribution, masses_of
+from viameter.logic.exact import Effort, Exponent, distribution, law_of, masses_of
 from viameter.logic.exact import enumerating as enumerating_file
-from viameter.logic.exact.compiling import machine_of
-from viameter.logic.lang.core import Program
+from viameter.logic.exact.compiling import Step, machine_of
+from viameter.logic.lang.core import Laplace, Program
 from viameter.logic.lang.parsing import read_program
+from viameter.logic.lang.scales import Monomial
 
 BASE = Fraction(3, 2)
 BUDGETS = {"eps": Exponent(BASE, 4)}
@@ -246,3 +247,31 @@ def test_upper_weights_are_never_below_lower_ones() -> None:
         masses, exact = masses_of(program, {"q": (0, 2), "t": 1}, {"eps": Fraction(1)}, high=high)
         assert not exact
         assert (masses.total() > 1) == high
+
+
+def test_a_choice_with_sampling_in_it_goes_by_its_test_alone() -> None:
+    text = """program p
+input t: int
+budget eps
+begin
+  a :=$ lap(1/eps)
+  b :=$ lap(4/eps)
+  if t <= a + b then
+    x :=$ flip(1/2)
+    if x then
+      c :=$ flip(1/3)
+    end
+  end
+end
+return c
+"""
+    program = read_program(text)
+    enclosed(program, {"t": 1}, window=6)
+    machine = machine_of(program)
+    # After the second noise its test is all that is left of both: two states.
+    first, second = machine.operations[:2]
+    assert isinstance(first, Step) and isinstance(second, Step)
+    table = law_of(Laplace(Monomial(Fraction(1), (), "eps")), {}, BUDGETS, window=6)
+    states, lost, _ = first.run({(False,) * len(machine.start): 1}, table.deck(), table.denominator, None, (1,))
+    states, more, _ = second.run(states, table.deck(), table.denominator, None, (1,))
+    assert len(states) == 2 and sum(states.values()) + lost + more == table.denominator**2

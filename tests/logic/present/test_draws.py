@@ -1,16 +1,18 @@
 """How two runs draw together: the cost that is said is the cost that the kernel charges."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import viameter as vm
 from viameter.logic.kernel.assertion import clause
 from viameter.logic.kernel.before import Choice, before_sample
 from viameter.logic.kernel.context import Context, cost, units_for
+from viameter.logic.kernel.rules.mechanism import Mechanism, mechanism
 from viameter.logic.lang.core import Program, Sample, statements_of
 from viameter.logic.lang.parsing import read_program, read_term
 from viameter.logic.lang.scales import Monomial
@@ -183,23 +185,22 @@ def test_amounts_are_read_back_to_what_they_are(times: Fraction, factors: int) -
     assert worth(inverse(Monomial.of(times, sizes, "eps"))) == EPS / (times * SIZE**factors)
 
 
-@dataclass(frozen=True)
-class Entry:
-    distance: int
-    epsilon: Fraction
-    delta: Fraction
-    says: str = ""
+INTEGERS = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+CALLED = [
+    mechanism(vm.laplace(INTEGERS, scale=3), distance=2),
+    mechanism(vm.gaussian(INTEGERS, scale=5).to(vm.ApproxDP, delta="1/100"), distance=1),
+    mechanism(vm.laplace(INTEGERS, scale=3), distance=0),
+]
 
 
-def test_the_cost_of_a_called_mechanism_is_what_the_kernel_charges() -> None:
-    for epsilon, delta in ((Fraction(1, 3), Fraction(0)), (Fraction(2), Fraction(1, 100)), (Fraction(0), Fraction(0))):
-        program = replace(program_of("call other(q)"), mechanisms={"other": Entry(2, epsilon, delta)})
-        context, sample = context_of(program)
-        (line,) = coupling(context, sample, Choice())
-        assert line.startswith("x<2> = x<1>; the arguments are at most 2 apart, ")
-        parts = {"1": epsilon, "delta": delta}
-        assert {base: charged(context, sample, Choice(), base) for base in context.units} == {
-            base: amount for base, amount in parts.items() if amount
-        }
-        spent = [f"{name} {amount}" for name, amount in (("epsilon", epsilon), ("delta", delta)) if amount]
-        assert line.endswith(f"costs {' and '.join(spent)}" if spent else FREE)
+@pytest.mark.parametrize("called", CALLED, ids=["pure", "approximate", "free"])
+def test_the_cost_of_a_called_mechanism_is_what_the_kernel_charges(called: Mechanism) -> None:
+    context, sample = context_of(replace(program_of("call other(q)"), mechanisms={"other": called}))
+    line = " ".join(part.strip() for part in coupling(context, sample, Choice()))
+    assert line.startswith(f"x<2> = x<1>; the arguments are at most {called.distance} apart, ")
+    parts = {"1": called.epsilon, "delta": called.delta}
+    assert {base: charged(context, sample, Choice(), base) for base in context.units} == {
+        base: amount for base, amount in parts.items() if amount
+    }
+    spent = [f"{name} {amount}" for name, amount in (("epsilon", called.epsilon), ("delta", called.delta)) if amount]
+    assert line.endswith(f"costs {' and '.join(spent)}" if spent else FREE)

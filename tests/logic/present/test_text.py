@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.logic.present.verdicts import PROVED, Adjacent, Stand, eps, of, unknown
 from tests.logic.programs import ALL, RIGHT, UP, amount
 
+import viameter as vm
+from viameter.logic.kernel.rules.mechanism import mechanism
 from viameter.logic.lang.core import Program
 from viameter.logic.lang.parsing import read_program
 from viameter.logic.lang.terms import show
@@ -197,19 +199,17 @@ def test_unknown_without_a_file_or_a_line_still_says_what_is_missing() -> None:
     assert "no bound was proved for what thing costs when every q differs by at most 1" in flat(text)
 
 
-def test_mechanisms_that_are_called_are_told_as_trusted() -> None:
+def test_mechanisms_that_are_called_are_told_with_what_they_cost() -> None:
     verdict = of("above_threshold")
     (proved,) = verdict.proofs
-
-    class Entry:
-        distance, epsilon, delta, says = 2, Fraction(1, 2), Fraction(1, 100), "a sum of the library"
-
-    program = replace(proved.context.program, mechanisms={"other": Entry()})
+    space = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+    other = mechanism(vm.laplace(space, scale=4), distance=2)
+    program = replace(proved.context.program, mechanisms={"other": other})
     context = replace(proved.context, program=program)
     text = explained(replace(verdict, proofs=(replace(proved, context=context),)))
-    said = "* other costs epsilon 1/2, delta 1/100 on arguments at most 2 apart: a sum of the library"
-    assert text.endswith(f"It rests on trust that:\n  {said}")
-    assert "trust" not in explained(verdict)
+    said = "* other: epsilon = 1/2, delta = 0 for integers that are at most 2 apart"
+    assert text.endswith(f"It rests on what the mechanisms that are called cost by their own maps:\n  {said}")
+    assert "by their own maps" not in explained(verdict)
 
 
 words = st.lists(st.sampled_from(["a", "x<1>", "==", "-", "word" * 3]), min_size=1, max_size=30).map(" ".join)

@@ -61,6 +61,10 @@ def test_there_is_evidence_against_half_the_noise() -> None:
     assert isinstance(found, Evidence) and found.exceeds
     assert found.loss > 0 and found.draws == 1500
     assert Fraction(998, 1000) < found.confidence < Fraction(999, 1000)
+    # Two bounds, each wrong at most half as often as both together may be.
+    half = Fraction(1, 2000)
+    assert found.p1_low == lower_bound(found.counts[0], of=found.draws, error=half)
+    assert found.p2_high == upper_bound(found.counts[1], of=found.draws, error=half)
     assert found.text().startswith("EVIDENCE, no refutation") and "REFUTED" not in found.text()
     assert found.to_json()["exceeds"] is True
 

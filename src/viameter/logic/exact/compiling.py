@@ -78,6 +78,7 @@ class Machine:
 
 def machine_of(program: Program, *, aimed: bool = False, short: bool = True) -> Machine:
     """Compile a program; an aimed one follows one output list. Without `short`, every value drawn is gone through."""
+    program = replace(program, body=_asked_first(program.body))
     made = _Compiler(Translator(program, aimed and program.output.sort == "list"), short)
     after = frozenset({program.output.name})
     body = without_dead(program.body, after)
@@ -230,6 +231,26 @@ class _Compiler:
             "    return found, lost, missed\n"
         )
         return Step(sample.law, run, keys, key_names)
+
+
+def _asked_first(block: Block) -> Block:
+    """A block in which choices with sampling or loops in them ask a variable that was given the test's answer.
+
+    The answer is then computed with the code before it, where noise that only the test asks for is not gone through.
+    """
+    found: list[Statement] = []
+    for statement in block:
+        match statement:
+            case If(test, then, orelse) if not _is_straight(statement):
+                # By a name that no program's text can have.
+                answer = Var(f"?{statement.at}.{len(found)}", "bool")
+                choice = If(answer, _asked_first(then), _asked_first(orelse), statement.at)
+                found += [Assign(answer, test, statement.at), choice]
+            case While(test, body):
+                found.append(While(test, _asked_first(body), statement.at))
+            case _:
+                found.append(statement)
+    return Block(tuple(found))
 
 
 def _is_straight(statement: Statement) -> bool:

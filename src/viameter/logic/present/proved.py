@@ -109,9 +109,5 @@ def _chosen(proved: Proved) -> tuple[str, Proof, Mapping[str, object]]:
 def _trusted(verdict: Verdict) -> tuple[Part, ...]:
     """Mechanisms that the program calls, whose guarantees are taken from elsewhere."""
     called = verdict.proofs[0].context.program.mechanisms if verdict.proofs else {}
-    items = []
-    for name, entry in sorted(called.items()):
-        loss = f"epsilon {entry.epsilon}" + (f", delta {entry.delta}" if entry.delta else "")
-        says = f": {entry.says}" if entry.says else ""
-        items.append(f"{name} costs {loss} on arguments at most {entry.distance} apart{says}")
-    return (Points("It rests on trust that:", tuple(items)),) if items else ()
+    items = tuple(f"{name}: {entry.says}" for name, entry in sorted(called.items()))
+    return (Points("It rests on what the mechanisms that are called cost by their own maps:", items),) if items else ()

@@ -153,6 +153,8 @@ class Unrolled(Forward):
                 turned = App("%", (add(raw, shift), add(sub(high, low), ONE)))
                 partner = drawn if shift == ZERO else add(low, turned)
             case Choose(scores=scores):
+                if len(choice.bounds) != 2:
+                    raise ParameterError(f"line {statement.at}: choose needs bounds (low, high) on how scores change")
                 many = lt(ZERO, length(scores))
                 spent = sub(choice.bounds[1], choice.bounds[0])
                 known = and_(le(ZERO, drawn), or_(lt(drawn, length(scores)), and_(not_(many), eq(drawn, ZERO))))

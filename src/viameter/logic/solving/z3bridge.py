@@ -41,6 +41,8 @@ def load() -> Any:
         from viameter.logic.errors import SolverMissing
 
         raise SolverMissing("z3") from error
+    # Else z3 takes an interrupt for itself, and the search goes on.
+    z3.set_param("ctrl_c", False)
     return z3
 
 
