@@ -49,17 +49,22 @@ def sparse_vector_unscaled(q: list[int], t: int, N: int, eps: vm.Eps) -> list[bo
 
 
 # REFUTED: eps
-@vm.program(adjacent=vm.all_differ("q", by=1))
-def threshold_returning_the_value(q: list[int], t: int, eps: vm.Eps) -> int:
+@vm.program(adjacent=vm.all_differ("q", by=1), requires="N >= 1")
+def sparse_vector_returning_the_value(q: list[int], t: int, N: int, eps: vm.Eps) -> list[int]:
     """The noise that made the comparison is released with the answer."""
+    out = []
     noisy_t = t + vm.lap(2 / eps)
+    count = 0
     i = 0
-    while i < len(q):
-        noisy = q[i] + vm.lap(4 / eps)
+    while i < len(q) and count < N:
+        noisy = q[i] + vm.lap(4 * N / eps)
         if noisy >= noisy_t:
-            return noisy
+            out.append(noisy)
+            count = count + 1
+        else:
+            out.append(0)
         i = i + 1
-    return -1000
+    return out
 
 
 # REFUTED: eps
@@ -89,17 +94,22 @@ def noisy_max_with_half_the_noise(q: list[int], eps: vm.Eps) -> int:
 
 
 # REFUTED: eps
-@vm.program(adjacent=vm.all_differ("q", by=1))
-def gap_to_the_public_threshold(q: list[int], t: int, eps: vm.Eps) -> int:
+@vm.program(adjacent=vm.all_differ("q", by=1), requires="N >= 1")
+def gap_to_the_public_threshold(q: list[int], t: int, N: int, eps: vm.Eps) -> list[int]:
     """The gap to the threshold without its noise: then the two noises no longer cancel."""
+    out = []
     noisy_t = t + vm.lap(2 / eps)
+    count = 0
     i = 0
-    while i < len(q):
-        noisy = q[i] + vm.lap(4 / eps)
+    while i < len(q) and count < N:
+        noisy = q[i] + vm.lap(4 * N / eps)
         if noisy >= noisy_t:
-            return noisy - t
+            out.append(noisy - t)
+            count = count + 1
+        else:
+            out.append(0)
         i = i + 1
-    return -1000
+    return out
 
 
 # REFUTED: 2*eps

@@ -27,6 +27,8 @@ from viameter.logic.verdict import Status, Verdict
 
 Progress = Callable[[str], None]
 Moves = tuple[tuple[int, int], ...]
+FIRST = 2.0
+"""Seconds for the first attempt at a proof, and at a counterexample; later ones take three times as long."""
 OFFERED = 5
 """How many bounds are tried when none is given."""
 
@@ -111,16 +113,22 @@ class _Run:
         """The verdict on a claim that was given."""
         if claim.search_least:
             return self._converted(claim)
-        proofs, missing = self._prove(claim.amount, share=0.4)
-        if proofs:
-            return self._proved(claim, proofs)
-        witness = self._refute(claim)
-        if witness is None:
-            proofs, last = self._prove(claim.amount, share=1.0) if self._left() > 2 else ((), missing)
-            if proofs:
-                return self._proved(claim, proofs)
-            return self._verdict(Status.UNKNOWN, claim, missing=last or missing)
-        return self._verdict(Status.REFUTED, claim, witness=witness)
+        missing: NotProved | None = None
+        exhausted = False
+        slice_ = FIRST
+        while self._left():
+            # A proof and a counterexample in turns, each time for longer: most programs have one of them soon.
+            if not exhausted:
+                proofs, missing, exhausted = self._prove(claim.amount, slice_)
+                if proofs:
+                    return self._proved(claim, proofs)
+            witness = self._refute(claim, min(slice_, self._left()))
+            if witness is not None:
+                return self._verdict(Status.REFUTED, claim, witness=witness)
+            if exhausted and claim.measure == "zcdp":
+                break
+            slice_ *= 3
+        return self._verdict(Status.UNKNOWN, claim, missing=missing)
 
     def least(self) -> Verdict:
         """The verdict on the least bound that can be proved."""
@@ -138,7 +146,7 @@ class _Run:
                     break
                 tried += 1
                 self.say(f"the bound {amount}")
-                proofs, missing = self._prove_task(task, amount, share=0.5)
+                proofs, missing, _ = self._prove_task(task, amount, self._left() / 2)
                 if proofs:
                     claim = settled(amount, task.program)
                     self.found = tuple((proof, task.moves) for proof in proofs)
@@ -168,24 +176,29 @@ class _Run:
         moved, moves = sunk(task.program)
         return [task, Task(moved, task.directions, {}, {}, moves)] if moves else [task]
 
-    def _prove(self, amount: Amount, *, share: float) -> tuple[tuple[tuple[Proved, Moves], ...], NotProved | None]:
+    def _prove(self, amount: Amount, seconds: float) -> tuple[tuple[tuple[Proved, Moves], ...], NotProved | None, bool]:
+        """Proofs of all directions, with the moves before them; else what is missing, and whether all was tried."""
         missing: NotProved | None = None
+        exhausted = True
         for task in self._tasks():
-            proofs, failed = self._prove_task(task, amount, share=share)
+            proofs, failed, whole = self._prove_task(task, amount, seconds)
             if proofs:
-                return tuple((proof, task.moves) for proof in proofs), None
-            missing = missing or failed
-        return (), missing
+                return tuple((proof, task.moves) for proof in proofs), None, True
+            missing, exhausted = missing or failed, exhausted and whole
+        return (), missing, exhausted
 
-    def _prove_task(self, task: Task, amount: Amount, *, share: float) -> tuple[tuple[Proved, ...], NotProved | None]:
+    def _prove_task(
+        self, task: Task, amount: Amount, seconds: float
+    ) -> tuple[tuple[Proved, ...], NotProved | None, bool]:
         proofs: list[Proved] = []
         for neighbors in task.directions:
-            until = time.monotonic() + self._left() * share
+            until = min(self.until, time.monotonic() + seconds)
             found = task.search(neighbors, amount, until, self.say).run()
             if isinstance(found, NotProved):
-                return (), replace(found, line=self._original(task, found.line))
+                missing = replace(found, line=self._original(task, found.line))
+                return (), missing, time.monotonic() < until
             proofs.append(found)
-        return tuple(proofs), None
+        return tuple(proofs), None, True
 
     def _original(self, task: Task, line: int) -> int:
         """The line of the program as it was written that a line of a task's program comes from."""
@@ -194,12 +207,11 @@ class _Run:
         written = task.program.source.get(line)
         return next((at for at, place in self.task.program.source.items() if place == written), 0)
 
-    def _refute(self, claim: Claim) -> Witness | None:
+    def _refute(self, claim: Claim, seconds: float) -> Witness | None:
         if claim.measure == "zcdp":
             return None
         self.say("a counterexample")
         delta = claim.delta if claim.delta is not None else Fraction(0)
-        seconds = max(1.0, self._left() * 0.5)
         return refute(
             self.task.program, self.task.directions, claim.epsilon, delta=delta, seconds=seconds, progress=self.say
         )

@@ -255,6 +255,20 @@ def test_a_second_relation_may_not_have_constants_of_its_own() -> None:
     assert refused(changed(document))[0] in ("proofs[1].neighbors", "proofs[1].shifts[5]")
 
 
+def test_both_directions_speak_of_the_same_private_inputs() -> None:
+    text = MONOTONE.replace("budget", "input p: int\nbudget")
+    shifts, units = {"6": "q<1> - q<2>"}, {"eps": 1}
+    up, down = "0 <= q<2> - q<1> <= 1", "0 <= q<1> - q<2> <= 1"
+    for private in (["q", "p"], ["q"]):
+        first = proof(text, neighbors(["q", "p"], up), units=units, shifts=shifts)
+        second = proof(text, neighbors(private, down), units=units, shifts=shifts)
+        document = certificate(text, "eps", first, second)
+        if len(private) == 2:
+            assert check_program(document).ok
+        else:
+            assert refused(document)[0] == "proofs[1].neighbors"
+
+
 def test_a_relation_between_elements_is_symmetric_or_not() -> None:
     document = above_threshold()
     document["proofs"][0]["neighbors"]["each"] = [["q", "0 <= q<1>[any.k] - q<2>[any.k] <= 1"]]
@@ -370,10 +384,9 @@ def test_the_ends_of_a_uniform_draw_are_the_same_in_both_runs_and_in_order() -> 
     for value in ("ite(1 <= x <= N, 1, q)", "ite(0 <= x < N, 1, q)"):
         body = f"x :=$ uniform(0, N)\nresult := {value}"
         assert not check_program(straight(body, claim="0", header=known, near=neighbors(["q"]))).ok
-    shifted = straight(
-        "x :=$ uniform(1, 4)\nresult := ite(1 <= x <= 4, 1, q)", claim="0", near=near, shifts=["q<1>"], header=header
-    )
-    assert check_program(shifted).ok
+    for body in ("x :=$ uniform(1, 4)\nresult := ite(1 <= x <= 4, 1, q)", "x :=$ uniform(3, 6)\nresult := (q + x) % 4"):
+        assert check_program(straight(body, claim="0", near=near, shifts=["q<1> - q<2>"], header=header)).ok
+    assert check_program(straight("y := 3\nx :=$ uniform(y, 2*y)\nresult := x", claim="0")).ok
 
 
 def test_the_exponential_mechanism_costs_the_range_of_the_change() -> None:
