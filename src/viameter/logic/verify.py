@@ -27,7 +27,7 @@ from viameter.logic.verdict import Status, Verdict
 
 Progress = Callable[[str], None]
 Moves = tuple[tuple[int, int], ...]
-FIRST = 2.0
+FIRST = 4.0
 """Seconds for the first attempt at a proof, and at a counterexample; later ones take three times as long."""
 OFFERED = 5
 """How many bounds are tried when none is given."""

@@ -203,8 +203,7 @@ LAWS: dict[str, tuple[Goal, dict[str, list[str]]]] = {
         small("y :=$ call noisy(x)", "y", "input x: int", of=NEAR, claim="1/3", mechanisms={"noisy": NOISY}), {},
     ),
     "append in a branch": (
-        small("if 0 < q[0] then; append(out, 1); else; append(out, q[1]); end", "out", "input q: list", of=ALL,
-              claim="0"),
+        small("if 0 < q[0] then; append(out, 1); else; append(out, 2); end", "out", "input q: list", of=ALL, claim="0"),
         {},
     ),
     "append in a public branch": (
@@ -238,6 +237,47 @@ LAWS: dict[str, tuple[Goal, dict[str, list[str]]]] = {
         ),
         {"z": ["0", "1", "s<1> - s<2>"]},
     ),
+    "center moves": (
+        small("z :=$ lap(1/eps, x); y := 0", "y", "input x: int", EPS, of=NEAR, claim="0"),
+        {"z": ["0", "x<2> - x<1>", "x<1> - x<2>"]},
+    ),
+    "one to one": (
+        small("z :=$ lap(1/eps); y := 0", "y", EPS, "input x: int", of=NEAR, claim="2*eps"),
+        {"z": ["ite(0 <= z<1>, 1, 0)", "ite(0 <= z<1>, 0, 1)", "ite(z<1> == 0, 2, 0)", "ite(z<1> == 0, 3, 0)"]},
+    ),
+    "exponential swap": (
+        small("m :=$ expo(1/eps); z :=$ lap(1/eps); y := 0", "y", "input x: int", EPS, of=NEAR, claim="eps"),
+        {
+            "m": ["ite(m<1> == 0, 1, ite(m<1> == 1, -1, 0))", "-1"],
+            "z": ["ite(m<1> == 1, 1, 0)", "ite(m<1> == 0, 1, 0)"],
+        },
+    ),
+    "flip for nothing": (
+        small("k :=$ flip(1/3); y := 0", "y", "input x: int", of=NEAR, claim="0"), {"k": ["false", "true"]},
+    ),
+    "gaussian too far": (
+        small("z :=$ gauss(10); y := x + z", "y", "input x: int", of="abs(x<1> - x<2>) <= 3", claim="8/200*rho"),
+        {"z": ["x<1> - x<2>"]},
+    ),
+    "loop that tells": (
+        small("i := 0; while i < x do; i := i + 1; end; y := 0", "y", "input x: int", of=NEAR, claim="0"), {},
+    ),
+    "early end": (
+        small(
+            "k := 0; while k < 2 do; z :=$ lap(1/eps); if z == 9 then; k := 3; else; k := k + 1; end; end; "
+            "w :=$ lap(1/eps); y := ite(k == 3 and w == 7, x, 0)",
+            "y", "input x: int", EPS, of=NEAR, claim="eps",
+        ),
+        {"z": ["0"], "w": ["0", "ite(k<1> == 3, 20, 0)"]},
+    ),
+    "draw in a branch": (
+        small(
+            "v :=$ lap(1/eps); if 0 < v then; z :=$ lap(1/eps); else; a :=$ lap(1/eps); b :=$ lap(1/eps); end; "
+            "w :=$ lap(1/eps); y := ite(v == 3 and w == 7 or v == -3 and w == 5, x, 0)",
+            "y", "input x: int", EPS, of=NEAR, claim="eps",
+        ),
+        {"z": ["0"], "w": ["0"]},
+    ),
 }  # fmt: skip
 HOLDS: dict[str, set[tuple[str, ...]]] = {
     "laplace": {("x<1> - x<2>",)},
@@ -257,7 +297,30 @@ HOLDS: dict[str, set[tuple[str, ...]]] = {
     "branches apart for good": set(),
     "noise in a loop": set(),
     "noise around a count": {("s<1> - s<2>",)},
+    "center moves": {("x<2> - x<1>",)},
+    "one to one": {("ite(0 <= z<1>, 1, 0)",)},
+    "exponential swap": {("ite(m<1> == 0, 1, ite(m<1> == 1, -1, 0))", "ite(m<1> == 1, 1, 0)")},
+    "flip for nothing": {("false",)},
+    "gaussian too far": set(),
+    "loop that tells": set(),
+    "early end": set(),
+    "draw in a branch": set(),
 }
+
+EXACT = [
+    ("lap(1/eps, t + 3)", "z == 5"),
+    ("expo(1/eps)", "z == 5"),
+    ("flip(3/4)", "z"),
+    ("flip(3/4)", "not z"),
+    ("uniform(t, t + 9)", "z == t + 5"),
+    ("choose(r, 2/eps)", "z == 2"),
+]
+for drawn, test in EXACT:
+    # It fails for one value alone, so that a draw which is replayed as another one is noticed.
+    head = ("input x: int", "input t: int", "input r: list", EPS)
+    body = f"z :=$ {drawn}; if {test} then; append(out, x); end"
+    LAWS[f"{drawn}, {test}"] = (small(body, "out", *head, of=NEAR, claim="eps"), {})
+    HOLDS[f"{drawn}, {test}"] = set()
 
 
 def proofs(law: str) -> Iterator[tuple[tuple[str, ...], Proof]]:
@@ -314,16 +377,26 @@ def test_without_rounds_only_runs_that_skip_the_loop_are_looked_at() -> None:
 
 
 def test_elements_that_no_run_reads_are_adjacent_too() -> None:
-    both = read_term(
-        "q<1>[any.k] == q<2>[any.k] + 1 and 7 <= q<2>[any.k] and q<2>[any.k] <= 9", {"q": "list", "any.k": "int"}
-    )
-    grown = Neighbors(frozenset({"q"}), each=(("q", both),))
+    numbered = "q<1>[any.k] == q<2>[any.k] + 1 and q<2>[any.k] == any.k + 7"
+    grown = Neighbors(frozenset({"q"}), each=(("q", read_term(numbered, {"q": "list", "any.k": "int"})),))
     context, bounds = small("y := ite(len(q) == 4, q[0], 0)", "y", "input q: list", of=grown, claim="0")
     pair = found(context, bounds, Proof())
     assert pair is not None
     assert len(pair.draws) > 0
-    assert [a - b for a, b in zip(pair.inputs["q<1>"], pair.inputs["q<2>"], strict=True)] == [1, 1, 1, 1]
-    assert set(pair.inputs["q<2>"]) <= {7, 8, 9}
+    assert (pair.inputs["q<1>"], pair.inputs["q<2>"]) == ((8, 9, 10, 11), (7, 8, 9, 10))
+
+
+def test_longer_lists_are_not_looked_at() -> None:
+    for longest, reached in ((LONGEST, True), (LONGEST + 1, False)):
+        body = f"y := ite(len(q) == {longest}, q[0], 0)"
+        context, bounds = small(body, "y", "input q: list", of=ALL, claim="0")
+        assert (found(context, bounds, Proof()) is not None) is reached
+
+
+def test_a_shift_need_not_be_one_to_one_where_an_exponential_draw_cannot_be() -> None:
+    """The product looks at negative neighbors too, and is stricter here; the kernel is not."""
+    context, bounds = small("n :=$ expo(1/eps); y := 0", "y", "input x: int", EPS, of=NEAR, claim="eps")
+    assert found(context, bounds, proof_of(context, {"n": "ite(n<1> < 0, 1, 0)"})) is None
 
 
 def test_a_pair_that_the_product_accepts_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,11 +80,12 @@ class Atoms:
         broad = dict(self._differences(everywhere))
         for atom in (*self._flags(), *broad, *self._orders(everywhere, wide=True), *self._costs(everywhere)):
             found[atom] = None
-        for phase, where in self._phases(pointwise=pointwise):
-            narrow = [a for a in dict(self._differences(where)) if a not in broad]
-            narrow += [a for a in self._orders(where, wide=False) if a not in found]
-            for atom in (*narrow, *(a for a in self._costs(where) if a not in found)):
-                found[implies(phase, atom)] = None
+        in_phase: dict[Term, set[Term]] = {}
+        for phase, where, within in self._phases(pointwise=pointwise):
+            wider = set(found).union(*(in_phase.get(part, set()) for part in within))
+            atoms = (*dict(self._differences(where)), *self._orders(where, wide=False), *self._costs(where))
+            in_phase[phase] = {atom for atom in atoms if atom not in wider}
+            found.update({implies(phase, atom): None for atom in atoms if atom not in wider})
         return [atom for atom in found if atom != TRUE]
 
     def _value(self, term: Term) -> Any:
@@ -151,7 +152,8 @@ class Atoms:
                 found[var] = None
         return list(found)
 
-    def _phases(self, *, pointwise: bool) -> list[tuple[Term, Any]]:
+    def _phases(self, *, pointwise: bool) -> list[tuple[Term, Any, tuple[Term, ...]]]:
+        """Phases with the memories that are in them, and the phases that they are parts of."""
         single: list[Term] = []
         for var in self._indices():
             one = Var(var.name, "int", 1)
@@ -168,18 +170,20 @@ class Atoms:
         for var in self.local:
             one, other = Var(var.name, var.sort, 1), Var(var.name, var.sort, 2)
             single += [ne(one, other), eq(one, other)]
-        kept: dict[bytes, tuple[Term, Any]] = {}
+        kept: dict[bytes, tuple[Term, Any, tuple[Term, ...]]] = {}
         for phase in single:
-            self._keep(phase, kept)
+            self._keep(phase, (), kept)
         pairs = list(kept.values())
-        for (one_phase, _), (other_phase, _) in combinations(pairs[:14], 2):
-            self._keep(and_(one_phase, other_phase), kept)
+        for (one_phase, _, _), (other_phase, _, _) in combinations(pairs[:14], 2):
+            self._keep(and_(one_phase, other_phase), (one_phase, other_phase), kept)
         return list(kept.values())
 
-    def _keep(self, phase: Term, kept: dict[bytes, tuple[Term, Any]]) -> None:
+    def _keep(
+        self, phase: Term, within: tuple[Term, ...], kept: dict[bytes, tuple[Term, Any, tuple[Term, ...]]]
+    ) -> None:
         where = np.asarray(self._value(phase), dtype=bool)
         if where.any() and not where.all():
-            kept.setdefault(where.tobytes(), (phase, where))
+            kept.setdefault(where.tobytes(), (phase, where, within))
 
     def _tests(self) -> list[Term]:
         found: dict[Term, None] = {}
