@@ -230,3 +230,11 @@ def test_verdicts_do_not_depend_on_who_else_is_verifying() -> None:
     assert all(
         one is not None and other is not None and one.digest == other.digest for one, other in itertools.pairwise(found)
     )
+
+
+def test_evidence_from_samples_never_changes_the_status() -> None:
+    text = 'def noisy(q: int, eps: vm.Eps) -> int:\n    return q + vm.lap(1 / eps, shift="0")\n'
+    verdict = vm.verify(from_text(text), "eps", seconds=0.5, samples=4000)
+    assert verdict.status is vm.Status.UNKNOWN
+    assert verdict.evidence is not None
+    assert "no refutation" in verdict.explain()

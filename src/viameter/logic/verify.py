@@ -18,7 +18,7 @@ from viameter.logic.lang.parsing import read_term
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import Sort
 from viameter.logic.neighbors import Neighbors, sorts_of
-from viameter.logic.refute import Gap, Witness, largest_loss, refute
+from viameter.logic.refute import Evidence, Gap, Witness, evidence, largest_loss, refute
 from viameter.logic.refute.claims import cost_of, factor_of
 from viameter.logic.search.least import offers
 from viameter.logic.search.prover import NotProved, Proved, Search, context_for
@@ -68,6 +68,7 @@ def verify(
     bound: str | Amount | Loss | None = None,
     *,
     seconds: float = 60.0,
+    samples: int = 0,
     progress: Progress | None = None,
 ) -> Verdict:
     """Prove that a program costs at most `bound` on adjacent inputs, or refute it, or say what is missing.
@@ -75,7 +76,8 @@ def verify(
     `bound` is an amount of the program's budgets (`"eps"`, `"2*eps"`, `"len(q)*eps"`, `"ln(3)"`), or a loss such as
     `vm.zcdp("1/200")` for programs with Gaussian noise. Without one, the least bound that can be proved is looked
     for, and the verdict says whether a witness shows that it cannot be lower. What is not decided within `seconds`
-    is UNKNOWN.
+    is UNKNOWN. With `samples`, a claim that stays UNKNOWN is also run that many times on adjacent inputs: what the
+    counts show is the verdict's `evidence`, and never changes its status.
     """
     core = getattr(program, "core", None)
     if not isinstance(core, Program):
@@ -86,7 +88,7 @@ def verify(
     say = progress or (lambda text: None)
     hints = program.hints
     task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
-    run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source))
+    run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
     return run.least() if bound is None else run.claimed(claim_of(bound, core))
 
 
@@ -107,6 +109,7 @@ class _Run:
     until: float
     say: Progress
     source: tuple[str, Mapping[int, int]]
+    samples: int
     found: tuple[tuple[Proved, Moves], ...] = ()
 
     def claimed(self, claim: Claim) -> Verdict:
@@ -128,7 +131,15 @@ class _Run:
             if exhausted and claim.measure == "zcdp":
                 break
             slice_ *= 3
-        return self._verdict(Status.UNKNOWN, claim, missing=missing)
+        return self._verdict(Status.UNKNOWN, claim, missing=missing, shown=self._evidence(claim))
+
+    def _evidence(self, claim: Claim) -> Evidence | None:
+        if not self.samples or claim.measure == "zcdp":
+            return None
+        self.say("evidence from samples")
+        delta = claim.delta if claim.delta is not None else Fraction(0)
+        program, directions = self.task.program, self.task.directions
+        return evidence(program, directions, claim.epsilon, delta=delta, samples=self.samples)
 
     def least(self) -> Verdict:
         """The verdict on the least bound that can be proved."""
@@ -241,6 +252,7 @@ class _Run:
         certificate: ProgramCertificate | None = None,
         witness: Witness | None = None,
         missing: NotProved | None = None,
+        shown: Evidence | None = None,
         tight: str = "",
     ) -> Verdict:
         return Verdict(
@@ -255,6 +267,7 @@ class _Run:
             certificate=certificate,
             witness=witness,
             missing=missing,
+            evidence=shown,
             tight=tight,
             seconds=time.monotonic() - self.begun,
             source=self.source,

@@ -134,6 +134,43 @@ BODIES = {
         if n > 10:
             break
     return -1""",
+    "a loop that ends by a return alone": """
+    n = 0
+    while True:
+        n += 1
+        if n + vm.lap(1 / eps) > 4:
+            return n""",
+    "an else that leaves": """
+    s = 0
+    for x in q:
+        if x > 0:
+            s += 1
+        else:
+            continue
+        if x < 4:
+            s += 10
+        else:
+            break
+        s += 100
+    if s < t:
+        s += 1000
+    else:
+        return s
+    s = 2 * s
+    return s""",
+    "an elif that leaves": """
+    s = 0
+    for x in q:
+        if x > 3:
+            s += 1
+        elif x > 1:
+            continue
+        elif x < 0:
+            return s - 1
+        else:
+            s += 5
+        s += 10
+    return s""",
     "noise in branches": """
     x = vm.lap(1 / eps) if t > 0 else vm.uniform(0, 9)
     y = t > 1 or vm.flip(1 / 2) or vm.flip(1 / 4)

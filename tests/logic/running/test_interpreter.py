@@ -108,9 +108,9 @@ def test_variables_start_as_nothing_and_outputs_are_lists_of_their_own() -> None
     assert run(Program("truth", (), (), (), Block(), Var("b", "bool")), {}, {}) is False
     assert run(Program("none", (), (), (), Block(), Var("o", "list")), {}, {}) == []
     q, out = Var("q", "list"), Var("o", "list")
-    body = Block((Assign(out, q), Append(out, App("len", (q,)))))
+    body = Block((Assign(out, q), Append(out, App("len", (q,))), Append(out, App("len", (q,)))))
     given = [1, 2]
-    assert run(Program("more", (Input("q", "list"),), (), (), body, out), {"q": given}, {}) == [1, 2, 2]
+    assert run(Program("more", (Input("q", "list"),), (), (), body, out), {"q": given}, {}) == [1, 2, 2, 2]
     assert given == [1, 2]
 
 

@@ -365,6 +365,13 @@ def test_ends_that_are_required_are_bounds_of_the_librarys_vectors(facts: list[s
     assert bounded(*about_numbers, sort="int", name="x") == vm.scalars(int, bounds=bounds)
 
 
+def test_what_is_required_for_each_element_of_another_list_is_no_bound() -> None:
+    head = ("program p", "input x: int", "input w: list", "budget eps", "each w: x <= 3", "begin")
+    core = program(*head, "y :=$ lap(1/eps)", "end", "return y")
+    assert proved(core, all_differ("x"), eps=1, w=[]).input_space.domain.contains(10)
+    assert not proved(core, all_differ("x"), eps=1, w=[0]).input_space.domain.contains(10)
+
+
 def test_no_data_at_all_are_refused() -> None:
     with pytest.raises(
         ParameterError, match=r"each q: 10 <= q\[any.k\], each q: q\[any.k\] <= 9: no q of 64 bits is so"

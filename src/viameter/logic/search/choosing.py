@@ -46,8 +46,13 @@ def surviving(
     accept: Callable[[Environment], bool],
     *,
     until: float,
+    learned: list[Pair] | None = None,
 ) -> Iterator[Combination]:
-    """Combinations that all trials accept, simplest first, until the time is up."""
+    """Combinations that all trials accept, simplest first, until the time is up.
+
+    Trials may be added to `learned` meanwhile: the next combinations have to pass them too.
+    """
+    learned = [] if learned is None else learned
     lines = list(sites)
     functions = {line: [shift_of(c.choice, sample) for c in found] for line, (sample, found) in sites.items()}
     refuted: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
@@ -60,7 +65,8 @@ def surviving(
             if any(tuple(picked[i] for i in where) in bad for where, bad in refuted.items()):
                 continue
             shifts = {line: functions[line][index] for line, index in zip(lines, picked, strict=True)}
-            for at, trial in enumerate(order):
+            known = len(learned)
+            for at, trial in enumerate((*learned, *order), -known):
                 good, used = product.attempt(trial, shifts, accept)
                 if not good:
                     where = tuple(i for i, line in enumerate(lines) if line in used)
@@ -68,8 +74,9 @@ def surviving(
                         return  # it fails whatever is chosen
                     refuted.setdefault(where, set()).add(tuple(picked[i] for i in where))
                     # What refuted one combination often refutes the next; long trials stay behind the short ones.
-                    first = 0 if at < short else short
-                    order.insert((first + at) // 2, order.pop(at))
+                    if at > 0:
+                        first = 0 if at < short else short
+                        order.insert((first + at) // 2, order.pop(at))
                     break
             else:
                 choices = {

@@ -22,11 +22,17 @@ from viameter.logic.search.forward import Forward
 from viameter.logic.search.houdini import eliminate
 from viameter.logic.search.pairs import Pairs
 from viameter.logic.search.product import Failed, Pair, Product, accepts
+from viameter.logic.search.spacer import spacer_invariants
 from viameter.logic.search.templates import Candidate, candidates
+from viameter.logic.search.unrolling import counterexample
 from viameter.logic.solving.oracle import Oracle
 
 Progress = Callable[[str], None]
 TRIALS = 400
+UNROLLED = 1000
+"""Milliseconds for a counterexample to shifts in a few rounds of the loops."""
+SPACER = 4.0
+"""Seconds for z3's Horn clause engine, where Houdini's candidates were not enough."""
 KEPT = 12
 
 
@@ -61,6 +67,8 @@ class Search:
     invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
     attempts: int = 6
     made: list[tuple[Pairs, list[Pair]]] = field(default_factory=list)
+    learned: list[Pair] = field(default_factory=list)
+    """Pairs of runs for which z3 found that shifts fail although they passed all trials."""
 
     def run(self) -> Proved | NotProved:
         """Proofs of equality first, then pointwise ones."""
@@ -71,12 +79,16 @@ class Search:
                 check_admissible(self.context, Proof(pointwise=pointwise))
             except ParameterError:
                 continue
-            for number, combination in enumerate(self._combinations(pointwise)):
+            attempts = 0
+            for combination in self._combinations(pointwise):
+                before = len(self.learned)
                 found = self._attempt(combination, pointwise)
                 if isinstance(found, Proved):
                     return found
                 farthest = found
-                if number + 1 >= self.attempts or time.monotonic() > self.until:
+                # Shifts that a pair of runs has refuted do not count: the next ones have to pass that pair.
+                attempts += len(self.learned) == before
+                if attempts >= self.attempts or time.monotonic() > self.until:
                     break
         if time.monotonic() > self.until:
             return replace(farthest, what=f"the time is up; last: {farthest.what}")
@@ -88,7 +100,7 @@ class Search:
         pairs, trials = self.trials()
         sites = self.sites(pairs, pointwise=pointwise)
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
-        yield from surviving(Product(context), sites, trials, accept, until=self.until)
+        yield from surviving(Product(context), sites, trials, accept, until=self.until, learned=self.learned)
 
     def trials(self) -> tuple[Pairs, list[Pair]]:
         """The pairs on which shifts are tried, made once."""
@@ -145,10 +157,28 @@ class Search:
             atoms[loop.at] = list(dict.fromkeys((*self.invariants.get(loop.at, ()), *found)))
         proof = Proof(pointwise, choices, frozenset(apart), {}, {})
         result = eliminate(context, Forward(context, self.claim, proof, atoms), until=self.until)
-        if result.missing is not None:
-            return NotProved(result.missing.what, result.missing.line)
-        proof = replace(proof, invariants=result.invariants)
-        return self._confirm(proof, loops)
+        if result.missing is None:
+            confirmed = self._confirm(replace(proof, invariants=result.invariants), loops)
+        else:
+            confirmed = NotProved(result.missing.what, result.missing.line)
+        return confirmed if isinstance(confirmed, Proved) else self._again(proof, loops, confirmed)
+
+    def _again(self, proof: Proof, loops: list[While], missing: NotProved) -> Proved | NotProved:
+        """After a failure: a short pair of runs for which the shifts fail, as a trial; else invariants by Spacer."""
+        self.progress("a pair of runs for which these shifts fail")
+        pair = counterexample(self.context, bounds_of(self.context, self.claim), proof, milliseconds=UNROLLED)
+        if pair is not None:
+            self.learned.append(pair)
+            return missing
+        seconds = min(SPACER, (self.until - time.monotonic()) / 2)
+        if not loops or seconds < 0.1:
+            return missing
+        self.progress("Horn clauses")
+        found = spacer_invariants(self.context, self.claim, proof, seconds=seconds)
+        if found is None:
+            return missing
+        confirmed = self._confirm(replace(proof, invariants=found), loops)
+        return confirmed if isinstance(confirmed, Proved) else missing
 
     def _confirm(self, proof: Proof, loops: list[While]) -> Proved | NotProved:
         self.progress("the kernel")

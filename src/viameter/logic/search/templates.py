@@ -1,9 +1,9 @@
 """Candidates for shifts, read off the program: what the drawn value is added to, compared with and released in.
 
 A draw x that is added to e is kept equal in both runs by the shift e<1> - e<2>; one that is compared is kept on its
-side of the comparison by a constant, or by the difference of what it is compared with. A shift may also depend on which way
-the comparison goes, on the iteration (the index where inputs differ, the output that is asked about), and on the
-program's other tests.
+side of the comparison by a constant, or by the difference of what it is compared with. A shift may also depend on
+which way the comparison goes, on the iteration (the index where inputs differ, the output that is asked about), and on
+the program's other tests.
 """
 
 from __future__ import annotations
@@ -206,9 +206,7 @@ def difference(term: Term, context: Context) -> Term:
     return sub(context.run(term, 1), context.run(term, 2))
 
 
-def _tests(
-    context: Context, sample: Sample, uses: Uses, *, pointwise: bool, sees_draw: bool
-) -> dict[Term, int]:
+def _tests(context: Context, sample: Sample, uses: Uses, *, pointwise: bool, sees_draw: bool) -> dict[Term, int]:
     """What a shift may depend on, with how far-fetched it is."""
     found: dict[Term, int] = {}
     if sees_draw:
