@@ -11,7 +11,19 @@ from typing import Any
 
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.sampling import RULES
-from viameter.logic.lang.core import Append, Assign, Block, Call, Choose, If, Program, Sample, Statement, While, statements_of
+from viameter.logic.lang.core import (
+    Append,
+    Assign,
+    Block,
+    Call,
+    Choose,
+    If,
+    Program,
+    Sample,
+    Statement,
+    While,
+    statements_of,
+)
 from viameter.logic.lang.terms import show
 from viameter.logic.lang.text import show_program
 from viameter.logic.search.prover import Proved
@@ -112,7 +124,9 @@ def _proof(proved: Proved, moves: tuple[tuple[int, int], ...]) -> dict[str, Any]
 
 def _shifted(program: Program, proof: Proof) -> list[int]:
     """The lines of draws that a shift couples; the others are equal in both runs."""
-    draws = {s.at for s in statements_of(program.body) if isinstance(s, Sample) and not isinstance(s.law, Choose | Call)}
+    draws = {
+        s.at for s in statements_of(program.body) if isinstance(s, Sample) and not isinstance(s.law, Choose | Call)
+    }
     return sorted(draws & proof.choices.keys())
 
 
