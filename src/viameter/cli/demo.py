@@ -161,11 +161,11 @@ def _show_verification(say: Say) -> None:
     say(_indent("".join(inspect.getsourcelines(first_above.function)[0][1:]).rstrip()))  # type: ignore[arg-type]
     verdict = vm.verify(first_above, "eps")
     say("")
-    say(_indent(f"{verdict.status}: it costs at most {verdict.bound} when {verdict.adjacency}, for lists of any length"))
+    say(_indent(f"{verdict.status}: it costs at most {verdict.bound} when {verdict.adjacency}, whatever their number"))
     if verdict.certificate is not None:
         report = check(verdict.certificate.text)
         held = "it holds" if report.ok else "NO"
-        say(_indent(f"its certificate, checked by code that shares nothing with the prover, with another solver: {held}"))
+        say(_indent(f"its certificate, checked with other code and another solver: {held}"))
     wrong = vm.verify(first_above_without_noise, "eps")
     say(_indent(f"without the noise on q[i]: {wrong.status}, by"))
     if wrong.witness is not None:

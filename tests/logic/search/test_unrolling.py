@@ -262,6 +262,10 @@ LAWS: dict[str, tuple[Goal, dict[str, list[str]]]] = {
     "loop that tells": (
         small("i := 0; while i < x do; i := i + 1; end; y := 0", "y", "input x: int", of=NEAR, claim="0"), {},
     ),
+    "loop that ends only if it is skipped": (
+        small("k := t; while k < 1 do; k := 0; end; y := x", "y", "input x: int", "input t: int", of=NEAR, claim="0"),
+        {},
+    ),
     "early end": (
         small(
             "k := 0; while k < 2 do; z :=$ lap(1/eps); if z == 9 then; k := 3; else; k := k + 1; end; end; "
@@ -303,6 +307,7 @@ HOLDS: dict[str, set[tuple[str, ...]]] = {
     "flip for nothing": {("false",)},
     "gaussian too far": set(),
     "loop that tells": set(),
+    "loop that ends only if it is skipped": set(),
     "early end": set(),
     "draw in a branch": set(),
 }
