@@ -130,8 +130,9 @@ def test_hints_are_used_and_checked() -> None:
     text = LAPLACE.replace("vm.lap(1 / eps)", 'vm.lap(1 / eps, shift="{}")')
     assert vm.verify(from_text(text.format("q<1> - q<2>")), "eps").status is vm.Status.PROVED
     assert vm.verify(from_text(text.format("0")), "eps", seconds=2).status is not vm.Status.PROVED
-    with pytest.raises(ParameterError, match="is not a variable here"):
-        vm.verify(from_text(text.format("p<1>")), "eps")
+    for hint in ("p<1>", "q", "q<1> = 3", "cost.eps"):
+        with pytest.raises(ParameterError, match=r"line 2: the shift .* cannot be used"):
+            vm.verify(from_text(text.format(hint)), "eps")
 
 
 def test_an_invariant_given_by_hand_is_tried_and_never_trusted() -> None:
@@ -176,7 +177,14 @@ def test_what_is_no_program_is_refused(thing: Any) -> None:
 
 @pytest.mark.parametrize(
     ("bound", "says"),
-    [("eps2", "not a variable"), ("1/eps", "amount"), ("eps*eps", "amount"), (3.5, "amount"), ("", "expected")],
+    [
+        ("eps2", "amount"),
+        ("1/eps", "amount"),
+        ("eps*eps", "amount"),
+        (3.5, "amount"),
+        ("", "amount"),
+        ("0.5*eps", "1/2"),
+    ],
 )
 def test_bounds_that_make_no_sense_are_refused(bound: Any, says: str) -> None:
     with pytest.raises(ParameterError, match=says):
@@ -238,3 +246,152 @@ def test_evidence_from_samples_never_changes_the_status() -> None:
     assert verdict.status is vm.Status.UNKNOWN
     assert verdict.evidence is not None
     assert "no refutation" in verdict.explain()
+
+
+BOUNDED = """
+def bounded_sum(rows: list[vm.Between(0, 100)], eps: vm.Eps) -> int:
+    s = 0
+    for x in rows:
+        s = s + x
+    return s + vm.lap(100 / eps)
+"""
+
+
+def test_the_ends_of_a_range_are_tried_as_bounds() -> None:
+    verdict = vm.verify(from_text(BOUNDED, adjacent=vm.added_or_removed("rows")), "eps")
+    assert verdict.status is vm.Status.PROVED
+    less = from_text(BOUNDED.replace("lap(100", "lap(99"), adjacent=vm.added_or_removed("rows"))
+    assert vm.verify(less, "eps", seconds=5).status is not vm.Status.PROVED
+
+
+def test_a_budget_in_three_unequal_parts_is_added_up() -> None:
+    text = """
+def numeric(q: list[int], t: int, k: int, eps: vm.Eps) -> list[int]:
+    out = []
+    noisy_t = t + vm.lap(4 / eps)
+    found = 0
+    i = 0
+    while i < len(q) and found < k:
+        if q[i] + vm.lap(8 * k / eps) >= noisy_t:
+            out.append(q[i] + vm.lap(2 * k / eps))
+            found = found + 1
+        else:
+            out.append(0)
+        i = i + 1
+    return out
+"""
+    assert vm.verify(from_text(text, requires="k >= 1"), "eps").status is vm.Status.PROVED
+
+
+def test_a_public_sensitivity_is_multiplied() -> None:
+    text = "def scaled(q: int, k: int, eps: vm.Eps) -> int:\n    return k * q + vm.lap(k / eps)\n"
+    assert vm.verify(from_text(text, requires="k >= 1"), "eps").status is vm.Status.PROVED
+
+
+def test_without_a_bound_an_infinite_loss_is_shown() -> None:
+    verdict = vm.verify(from_text("def bare(q: int, eps: vm.Eps) -> int:\n    return q\n"))
+    assert verdict.status is vm.Status.REFUTED
+
+
+def test_what_is_missing_comes_with_two_runs() -> None:
+    text = LAPLACE.replace("vm.lap(1 / eps)", 'vm.lap(1 / eps, shift="0")')
+    verdict = vm.verify(from_text(text), "eps", seconds=1)
+    assert verdict.missing is not None
+    assert verdict.missing.model is not None
+    assert {"q<1>", "q<2>"} <= set(verdict.missing.model)
+
+
+def test_a_verdict_has_a_short_text() -> None:
+    assert repr(vm.verify(from_text(LAPLACE), "eps")) == (
+        "<PROVED: laplace costs at most eps when q differs by at most 1>"
+    )
+
+
+def test_a_concentrated_cost_that_grows_with_the_input_gives_no_epsilon() -> None:
+    text = """
+def many(q: list[int]) -> list[int]:
+    out = []
+    for x in q:
+        out.append(x + vm.gauss(10))
+    return out
+"""
+    least = vm.verify(from_text(text))
+    assert (least.status, str(least.bound), least.rho) == (vm.Status.PROVED, "1/200*len(q)", None)
+    assert vm.verify(from_text(text), vm.approx("0.6", "1e-6"), seconds=10).status is not vm.Status.PROVED
+
+
+@pytest.mark.parametrize(
+    ("relation", "requires", "says"),
+    [
+        (vm.related("q<1> - q<2> == 1 and q<1> + q<2> == 0"), (), "no two inputs are adjacent"),
+        (vm.all_differ("q"), "q > 3 and q < 3", "no two inputs are adjacent"),
+    ],
+)
+def test_an_adjacency_that_nothing_satisfies_is_refused(relation: Any, requires: Any, says: str) -> None:
+    bare = from_text("def bare(q: int, eps: vm.Eps) -> int:\n    return q\n", adjacent=relation, requires=requires)
+    with pytest.raises(ParameterError, match=says):
+        vm.verify(bare, "0")
+
+
+def test_nothing_is_required_of_how_many_rows_there_are() -> None:
+    text = "def told(q: list[int], n: int, eps: vm.Eps) -> int:\n    return n\n"
+    program = from_text(text, adjacent=vm.added_or_removed("q"), requires="n == len(q)")
+    with pytest.raises(ParameterError, match="how many rows"):
+        vm.verify(program, "0")
+
+
+def test_two_parts_that_change_in_one_direction_each_are_stated_as_one_relation() -> None:
+    text = "def total(q: int, r: int, eps: vm.Eps) -> int:\n    return q + r + vm.lap(1 / eps)\n"
+    parts = (vm.all_differ("q", monotone=True), vm.all_differ("r", monotone=True))
+    with pytest.raises(ParameterError, match=r"vm\.related"):
+        vm.verify(from_text(text, adjacent=parts), "2*eps")
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["N += 4\n", "N = int('5')\n", "N, K = 5, 6\n", "if True:\n    N = 5\n", "N: int = 5\n", "import N\n", "del N\n"],
+)
+def test_a_number_of_the_module_that_may_have_changed_is_not_known(before: str) -> None:
+    text = "def f(q: int, eps: vm.Eps) -> int:\n    return N * q + vm.lap(1 / eps)\n"
+    assert vm.verify(from_text("N = 1\n" + text), "eps").status is vm.Status.PROVED
+    with pytest.raises(vm.logic.ProgramError, match="N"):
+        from_text("N = 1\n" + before + text)
+
+
+def test_a_logarithm_is_the_natural_one() -> None:
+    import math
+
+    text = "def f(q: int) -> int:\n    return q + vm.lap(1 / log(8))\n"
+    assert "ln(8)" in from_text(text, names={"log": math.log}).text
+    with pytest.raises(vm.logic.ProgramError, match="natural"):
+        from_text(text, names={"log": math.log2})
+
+
+times = 1
+
+
+def test_a_name_that_is_not_bound_yet_is_not_the_global_of_its_name() -> None:
+    def outer() -> Any:
+        @vm.program(adjacent=vm.all_differ("q"))
+        def f(q: int, eps: vm.Eps) -> int:
+            return times * q + vm.lap(1 / eps)
+
+        times = 5
+        return f, times
+
+    with pytest.raises(vm.logic.ProgramError, match="times"):
+        outer()
+
+
+def test_another_decorator_between_is_refused() -> None:
+    import functools
+
+    def other(function: Any) -> Any:
+        return functools.wraps(function)(lambda *given: 0)
+
+    with pytest.raises(vm.logic.ProgramError, match="wrapped"):
+
+        @vm.program(adjacent=vm.all_differ("q"))
+        @other
+        def f(q: int, eps: vm.Eps) -> int:
+            return q + vm.lap(1 / eps)

@@ -53,7 +53,9 @@ class Claim:
 
     def follows_from(self, bound: Amount) -> Claim | None:
         """This claim in (epsilon, delta), if a bound on concentrated cost gives it; None if not."""
-        rho = sum((part.coefficient for part in bound.parts), Fraction(0))
+        rho = _number(bound.parts)
+        if rho is None:
+            return None  # it grows with an input: no number bounds it
         (epsilon,) = (part.coefficient for part in self.amount.parts)
         assert self.delta is not None
         reached = zcdp(rho).to(ApproxDP, delta=self.delta)
@@ -72,12 +74,20 @@ def _uses_delta(program: Program) -> bool:
     return any(program.mechanisms[name].delta for name in calls)
 
 
-def settled(amount: Amount, program: Program) -> Claim:
-    """The claim that a proved amount is."""
+def _number(parts: tuple[Monomial, ...]) -> Fraction | None:
+    """The sum of amounts, or None if one of them grows with an input."""
+    if any(part.factors for part in parts):
+        return None
+    return sum((part.coefficient for part in parts), Fraction(0))
+
+
+def settled(amount: Amount, program: Program) -> Claim | None:
+    """The claim that a proved amount is; None if its delta grows with an input, which no claim says."""
     if uses_gaussian(program):
-        rho = sum((part.coefficient for part in amount.parts), Fraction(0))
-        return Claim("zcdp", amount, None, rho)
-    delta = sum((part.coefficient for part in amount.parts if part.base == "delta"), Fraction(0))
+        return Claim("zcdp", amount, None, _number(amount.parts))
+    delta = _number(tuple(part for part in amount.parts if part.base == "delta"))
+    if delta is None:
+        return None
     return Claim("approx", amount, delta) if delta else Claim("pure", amount)
 
 
@@ -86,8 +96,7 @@ def claim_of(bound: str | Amount | Loss, program: Program) -> Claim:
     if isinstance(bound, Loss):
         return _of_loss(bound, program)
     if isinstance(bound, str):
-        sorts = {entry.name: entry.sort for entry in program.inputs}
-        bound = read_amount(bound, frozenset(program.budgets), sorts)
+        bound = _read(bound, program)
     if not isinstance(bound, Amount):
         raise ParameterError(f'bound={plain(bound)}: expected an amount such as "2*eps", or a loss')
     if uses_gaussian(program):
@@ -95,6 +104,23 @@ def claim_of(bound: str | Amount | Loss, program: Program) -> Claim:
             f"{program.name} draws Gaussian noise: its bound is a loss such as vm.zcdp(...) or vm.approx(...)"
         )
     return Claim("pure", bound)
+
+
+def _read(text: str, program: Program) -> Amount:
+    sorts = {entry.name: entry.sort for entry in program.inputs}
+    try:
+        return read_amount(text, frozenset(program.budgets), sorts)
+    except ParameterError as problem:
+        if uses_gaussian(program):
+            raise ParameterError(
+                f"bound={text!r}: {program.name} draws Gaussian noise, and its bound is a loss: vm.zcdp(...) or "
+                'vm.approx(...); for the command, "zcdp 1/200"'
+            ) from None
+        budgets = ", ".join(program.budgets) or "none"
+        raise ParameterError(
+            f'bound={text!r} is not an amount of the budgets ({budgets}): expected something like "eps", "1/2*eps", '
+            f'"len(q)*eps", "eps1 + eps2", "ln(3)" ({problem})'
+        ) from None
 
 
 def _of_loss(loss: Loss, program: Program) -> Claim:

@@ -30,7 +30,7 @@ class Status(IntEnum):
         return self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verdict:
     """The outcome of verifying one program against one claim; it has no truth value: look at its `status`."""
 
@@ -54,6 +54,10 @@ class Verdict:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")
+
+    def __repr__(self) -> str:
+        bound = "a bound" if self.bound is None else f"at most {self.bound}"
+        return f"<{self.status}: {self.program} costs {bound} when {self.adjacency}>"
 
     def explain(self) -> str:
         """The proof as a tree of rules, the witness, or the obligation that is missing, as text."""

@@ -11,24 +11,28 @@ from typing import Any
 from viameter.core.measure import Loss
 from viameter.errors import ParameterError, plain
 from viameter.logic.certificate import ProgramCertificate, certify
-from viameter.logic.claims import Claim, claim_of, settled
-from viameter.logic.kernel.context import RESULT, Context, units_for
+from viameter.logic.claims import Claim, claim_of, settled, uses_gaussian
+from viameter.logic.kernel.context import RESULT, Context, check_speaks, units_for
+from viameter.logic.kernel.judgment import Obligation
 from viameter.logic.lang.core import Program, assigned
 from viameter.logic.lang.parsing import read_term
-from viameter.logic.lang.scales import Amount
-from viameter.logic.lang.terms import Sort
+from viameter.logic.lang.scales import Amount, Monomial
+from viameter.logic.lang.terms import FALSE, App, Sort, Term, Var, eq, length, show, subterms
 from viameter.logic.neighbors import Neighbors, sorts_of
 from viameter.logic.refute import Evidence, Gap, Witness, evidence, largest_loss, refute
 from viameter.logic.refute.claims import cost_of, factor_of
 from viameter.logic.search.least import offers
 from viameter.logic.search.prover import NotProved, Proved, Search, context_for
 from viameter.logic.search.sinking import sunk
+from viameter.logic.solving.oracle import Oracle
 from viameter.logic.verdict import Status, Verdict
 
 Progress = Callable[[str], None]
 Moves = tuple[tuple[int, int], ...]
 FIRST = 4.0
 """Seconds for the first attempt at a proof, and at a counterexample; later ones take three times as long."""
+MUCH = 16
+"""A loss of so many budgets, or more, is looked for when no bound could be proved."""
 OFFERED = 5
 """How many bounds are tried when none is given."""
 
@@ -47,9 +51,25 @@ class Task:
         """The search for one direction."""
         context = context_for(self.program, neighbors, claim)
         sorts = sorts_in(context)
-        shifts = {line: read_term(text, sorts) for line, text in self.shifts.items()}
-        given = {line: tuple(read_term(t, sorts) for t in texts) for line, texts in self.invariants.items()}
+        shifts = {line: self._hint(context, sorts, line, text, "shift") for line, text in self.shifts.items()}
+        given = {
+            line: tuple(self._hint(context, sorts, line, text, "invariant") for text in texts)
+            for line, texts in self.invariants.items()
+        }
         return Search(context, claim, until, progress, shifts, given)
+
+    def _hint(self, context: Context, sorts: Mapping[str, Sort], line: int, text: str, kind: str) -> Term:
+        """A shift or an invariant that was given by hand, or an error at the line where it stands."""
+        try:
+            term = read_term(text, sorts)
+            check_speaks(context, term, ghosts=kind == "invariant", where="hint")
+        except ParameterError as problem:
+            place = context.program.source.get(line, line)
+            raise ParameterError(
+                f"line {place}: the {kind} {text!r} cannot be used ({problem}); variables of the program are written "
+                "with their run, such as i<1> and i<2>, and comparisons as ==, <=, <"
+            ) from None
+        return term
 
 
 def sorts_in(context: Context) -> dict[str, Sort]:
@@ -88,6 +108,7 @@ def verify(
     say = progress or (lambda text: None)
     hints = program.hints
     task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
+    check_meaning(core, task.directions)
     run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
     return run.least() if bound is None else run.claimed(claim_of(bound, core))
 
@@ -99,6 +120,29 @@ def compared(gap: Gap, bound: Amount) -> str:
     most = cost_of(bound, gap.first, gap.budgets).bounds()[1]
     share = 0 if most == 0 else min(99, int(100 * gap.loss / most))
     return f"no witness reaches the bound: the largest loss found is {share} % of it"
+
+
+def check_meaning(program: Program, directions: tuple[Neighbors, ...]) -> None:
+    """Refuse an adjacency of which a proof would say nothing: one that no two inputs, or no two lists, satisfy."""
+    if len(directions) > 2:
+        raise ParameterError(
+            "the adjacency has more than two directions (several parts that change in one direction): state it as one "
+            "relation, vm.related(...)"
+        )
+    rows = {entry.name.removesuffix(".in") for entry in program.inputs if entry.name.endswith(".in")}
+    own = {eq(length(Var(name, "list")), length(Var(f"{name}.in", "list"))) for name in rows}
+    for term in set(program.requires) - own:
+        lengths = {str(part.args[0]) for part in subterms(term) if isinstance(part, App) and part.op == "len"}
+        if {name.removesuffix(".in") for name in lengths} & rows:
+            raise ParameterError(
+                f"requires {show(term)}: how many rows there are changes when a row is added or removed, so that "
+                "nothing may be required of it"
+            )
+    for neighbors in directions:
+        oracle = Oracle(Context(program, neighbors))
+        answer = oracle.ask(Obligation((), FALSE, "no two inputs are adjacent", 0, "adjacency"))
+        if answer.holds:
+            raise ParameterError(f"no two inputs are adjacent ({neighbors.says}): a proof would say nothing")
 
 
 @dataclass(slots=True)
@@ -158,11 +202,23 @@ class _Run:
                 tried += 1
                 self.say(f"the bound {amount}")
                 proofs, missing, _ = self._prove_task(task, amount, self._left() / 2)
-                if proofs:
-                    claim = settled(amount, task.program)
+                claim = settled(amount, task.program)
+                if proofs and claim is not None:
                     self.found = tuple((proof, task.moves) for proof in proofs)
                     return self._proved(claim, self.found, tight=self._tight(claim))
                 last = missing or last
+        return self._unbounded(last)
+
+    def _unbounded(self, last: NotProved) -> Verdict:
+        """No bound was proved: perhaps there is none, which a loss far above the budgets shows."""
+        budgets = self.task.program.budgets
+        if uses_gaussian(self.task.program):
+            return self._verdict(Status.UNKNOWN, None, missing=last)
+        parts = tuple(Monomial.of(Fraction(MUCH), (), base) for base in budgets or ("1",))
+        claim = Claim("pure", Amount(parts))
+        witness = self._refute(claim, min(FIRST, self._left())) if self._left() else None
+        if witness is not None:
+            return self._verdict(Status.REFUTED, claim, witness=witness)
         return self._verdict(Status.UNKNOWN, None, missing=last)
 
     def _converted(self, claim: Claim) -> Verdict:

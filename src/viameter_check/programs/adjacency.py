@@ -16,23 +16,20 @@ def require_some_pair(questions: Questions, runs: Runs) -> list[str]:
     """Refuse adjacency that no inputs (with lists that are not empty) satisfy, and remark on what is odd about it."""
     facts = Facts(runs)
     lists = sorted(runs.program.lists)
-    first = [term for name in lists for term in _element_at(runs, name, number(0))]
-    if (found := questions.satisfiable(first, facts)) is False:
+
+    def with_element(index: int) -> list[Term]:
+        """All lists have an element at the index, for which the facts about elements hold."""
+        at = number(index)
+        return [term for name in lists for term in (within(at, name), *facts.at(name, at))]
+
+    if (found := questions.satisfiable(with_element(0), facts)) is False:
         raise Refused("no two inputs are adjacent: the facts contradict one another, so that nothing is proved")
     remarks = [] if found else ["whether any two inputs are adjacent could not be decided"]
-    if lists:
-        second = [*first, *(term for name in lists for term in _element_at(runs, name, number(1)))]
-        if questions.satisfiable(second, facts) is False:
-            remarks.append("no two inputs with lists of two or more elements are adjacent")
-    if questions.satisfiable([*first, make("or", *_differences(runs), make("!=", _SOME, _SOME))], facts) is False:
+    if lists and questions.satisfiable([*with_element(0), *with_element(1)], facts) is False:
+        remarks.append("no two inputs with lists of two or more elements are adjacent")
+    if questions.satisfiable([make("or", *_differences(runs))], facts) is False:
         remarks.append("adjacent inputs never differ, so that nothing is hidden")
     return remarks
-
-
-def _element_at(runs: Runs, name: str, index: Term) -> list[Term]:
-    """The list has an element at the index, of which facts are to be known."""
-    reads = [make("read", runs.name(name, side), index) for side in (1, 2)]
-    return [within(index, name), *(make("<=", read, make("abs", read)) for read in reads)]
 
 
 def _differences(runs: Runs) -> list[Term]:

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from viameter.errors import ParameterError
-from viameter.logic.front.adjacent import all_differ
+from viameter.logic.front.adjacent import added_or_removed, all_differ
 from viameter.logic.front.decorator import program_from_source
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.front.python import compile_function, compile_source
@@ -289,6 +289,21 @@ def test_a_call_of_another_program_that_does_not_fit_is_refused(call: str, what:
         compile_source(text, private=frozenset({"q", "t"}), names={"inner": CALLEE, "many": MANY})
     assert what in str(caught.value)
     assert caught.value.line == 2
+
+
+def test_rows_are_passed_on_only_to_a_program_with_the_same_adjacency() -> None:
+    text = "def {name}(q: list[int], eps: vm.Eps) -> int: return {body} + vm.lap(1 / eps)\n"
+    fixed = program_from_source(text.format(name="fixed", body="sum(q)"), adjacent=all_differ("q"))
+    rows = program_from_source(text.format(name="rows", body="sum(q)"), adjacent=added_or_removed("q"))
+    both = program_from_source(
+        text.format(name="both", body="rows(q, eps)"), adjacent=added_or_removed("q"), names={"rows": rows}
+    )
+    assert "rows_total := rows_total + q[rows_slot]" in both.text
+    for callee, adjacency in ((fixed, added_or_removed("q")), (rows, all_differ("q"))):
+        with pytest.raises(ProgramError, match="may be added or removed, but not in both programs"):
+            program_from_source(
+                text.format(name="made", body="callee(q, eps)"), adjacent=adjacency, names={"callee": callee}
+            )
 
 
 def test_a_function_without_a_file_is_refused() -> None:

@@ -282,6 +282,8 @@ def made(x: vm.Grid("1/6"), y: vm.Grid("1/4"), n: int, eps: vm.Eps) -> vm.Grid("
         w = (x * y) / 2
     k = x // y if y > 0 else 0
     m = x % Fraction(1, 4)
+    if n == 1:
+        m = vm.lap(3 / eps, grid=1)
     return z + w + k + m / 5 + min(x, n) + abs(y) + vm.lap(2 / eps, grid="1/6", center=x * 2)
 """
     both = Both(text, private=frozenset({"x"}))
@@ -335,6 +337,8 @@ def made(q: list[int], t: int, eps: vm.Eps) -> int:
     n = len(q)
     while n > 3 and sum(q) > 2:
         n -= 1
+    while n < len(q) + 2 or (n < 9 and len(q) == 3):
+        n += 1
     return s + 100 * n + 1000 * sum(q) + len(q)
 """
 
@@ -375,18 +379,18 @@ def listing(p: list[int], e: vm.Eps) -> list[int]:
 
 def test_other_programs_run_in_the_place_of_their_call() -> None:
     text = """
-def made(q: list[int], p: list[int], t: int, eps: vm.Eps) -> list[int]:
+def made(q: list[int], p: list[int], t: int, eps: vm.Eps) -> list[vm.Grid("1/2")]:
     out = [first(q, t, 2, eps / 2)]
     k = 0
     for i in range(3):
         k += first(p, t + i, e=eps, n=max(len(p), 1)) if i != 1 else first(q, -i, 1, 2 * eps / 3)
         if first(q, k, 1, 1) > 0 and first(p, 2, 3, eps) < 2:
-            out.append(k)
-        out += listing(q, eps / 4)
+            out.append(k * Fraction(1, 2))
+        out += listing(q, eps / (4 * t))
     return out
 """
     first = program_from_source(CALLEE, adjacent=all_differ("p"), requires="n >= 1")
     listing = program_from_source(LISTING, adjacent=all_differ("p"))
     both = Both(text, names={"first": first, "listing": listing}, prelude=CALLEE + LISTING)
     for items in LISTS:
-        both.check(q=items, p=items[::-1], t=1)
+        both.check(q=items, p=items[::-1], t=2)

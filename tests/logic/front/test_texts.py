@@ -8,6 +8,7 @@ from tests.logic.front import corpus
 from viameter.errors import ParameterError
 from viameter.logic.front.decorator import ProgramFunction
 from viameter.logic.front.errors import ProgramError
+from viameter.logic.front.python import compile_source
 from viameter.logic.lang.text import show_program
 
 TEXTS = {
@@ -205,6 +206,16 @@ def test_hints_stand_at_the_lines_of_the_core_program() -> None:
     assert {lines[line - 1].strip(): texts for line, texts in written.hints.invariants.items()} == {
         "while index < len(q) and not stopped do": ("index<1> == index<2>", "count<1> == count<2>")
     }
+
+
+def test_hints_in_statements_that_are_never_reached_are_left_out() -> None:
+    text = (
+        "def f(x: int, eps: vm.Eps) -> int:\n    if DEBUG:\n        x2 = vm.lap(1, shift='1')\n        while x2 > 0:\n"
+        "            vm.invariant('x<1> == x<2>')\n            x2 -= 1\n    return x + vm.lap(1 / eps, shift='0')\n"
+    )
+    found = compile_source(text, names={"DEBUG": False})
+    assert list(found.shifts.values()) == ["0"] and found.invariants == {}
+    assert len(compile_source(text, names={"DEBUG": True}).shifts) == 2
 
 
 def test_lines_of_the_core_program_know_their_lines_in_the_file() -> None:

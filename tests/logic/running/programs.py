@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import viameter as vm
 from viameter.logic.front.adjacency import Adjacency
 from viameter.logic.front.adjacent import all_differ, one_differs
 from viameter.logic.lang.core import Program
@@ -95,6 +96,20 @@ HISTOGRAM = program(
 
 EVERY = all_differ("q")
 ONE = one_differs("q")
+
+
+SPARSE = program(
+    "program sparse", "input q: list", "input N: int", "input t: int", "budget eps", "requires 1 <= N",
+    "requires N <= t", "begin", "y :=$ lap(2*N/eps)", "out := y + N + t + q[0]", "end", "return out",
+)  # fmt: skip
+
+GRID = """
+def noisy(q: list[vm.Between(0, 1, grid="1/100")], eps: vm.Eps) -> vm.Grid("1/100"):
+    s = q[0] + q[1]
+    return s + vm.lap(1 / eps)
+"""
+
+LIST = vm.Space(vm.vectors(int), vm.LInfDistance())
 
 
 def proved(core: Program, adjacent: Adjacency, bound: str = "eps", **given: Any) -> Any:

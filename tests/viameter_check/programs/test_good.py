@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.viameter_check.programs.writing import certificate, changed, neighbors, proof
+from tests.viameter_check.programs.writing import at, certificate, changed, neighbors, proof
 from tests.viameter_check.programs.zoo import LAPLACE, ZOO, above_threshold, calls, gauss, laplace, pad, select, sparse
 
 from viameter_check import check
@@ -121,6 +121,9 @@ def test_what_a_proof_leaves_out_is_empty() -> None:
     assert check_program(changed(document)).ok
 
 
+SAME = ["i<1> == i<2>", "done<1> == done<2>", "result<1> == result<2>", "noisy_t<1> == noisy_t<2>", "cost.eps <= 0"]
+
+
 def test_a_remark_says_that_adjacent_inputs_never_differ() -> None:
     document = laplace()
     document["proofs"][0]["neighbors"]["facts"] = ["q<1> == q<2>"]
@@ -131,4 +134,12 @@ def test_a_remark_says_that_adjacent_inputs_never_differ() -> None:
     document["proofs"][0]["neighbors"]["facts"] = ["len(q) <= 1"]
     report = check_program(changed(document))
     assert report.remarks == ("no two inputs with lists of two or more elements are adjacent",)
+    for fact in ("len(q) <= 2", "len(q) >= 9"):
+        document["proofs"][0]["neighbors"]["facts"] = [fact]
+        assert check_program(changed(document)).remarks == ()
+    document["proofs"][0]["neighbors"] = neighbors([])
+    document["proofs"][0]["shifts"] = {}
+    document["proofs"][0]["invariants"] = {at(document["program"], "while"): SAME}
+    report = check_program(changed(document))
+    assert report.ok and report.remarks == ("adjacent inputs never differ, so that nothing is hidden",)
     assert check_program(above_threshold()).remarks == ()

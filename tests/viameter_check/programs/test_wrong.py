@@ -197,8 +197,11 @@ def test_a_variant_is_at_least_1_and_decreases(variant: str, what: str) -> None:
         assert check_program(document).ok
 
 
-def test_a_variant_is_asked_of_both_runs() -> None:
-    # The second run's d may be anything, so that its variant grows where the first one's falls.
+@pytest.mark.parametrize(
+    ("other", "whats"), [("i", ["decreases"]), ("0 - i", ["at least 1"]), ("7", ["decreases"]), ("2 - i", [])]
+)
+def test_a_variant_is_asked_of_both_runs(other: str, whats: list[str]) -> None:
+    # Where d < 0, which it may be in one run alone, the variant is another one.
     text = """program it
 input d: int
 begin
@@ -209,15 +212,16 @@ begin
 end
 return i
 """
-    near = neighbors(["d"], "0 <= d<1>", "0 <= d<2>")
-    annotated = proof(text, near, invariants={"5": ["i<1> == i<2>"]}, variants={"5": "ite(d < 0, i, 2 - i)"})
-    assert check_program(certificate(text, "0", annotated)).ok
-    for one in ("d<1>", "d<2>"):
-        other = "d<2>" if one == "d<1>" else "d<1>"
-        up = {**annotated, "neighbors": neighbors(["d"], f"0 <= {one}")}
-        down = {**annotated, "neighbors": neighbors(["d"], f"0 <= {other}")}
-        report = check_program(certificate(text, "0", up, down))
-        assert {f.path for f in report.failures} == {"proofs[0].variants[5]", "proofs[1].variants[5]"}
+    invariant, variant = ["i<1> == i<2>", "0 <= i<1>"], f"ite(d < 0, {other}, 2 - i)"
+    near = [neighbors(["d"], f"0 <= d<{side}>") for side in (1, 2)]
+    proofs = [proof(text, one, invariants={"5": invariant}, variants={"5": variant}) for one in near]
+    failures = check_program(certificate(text, "0", *proofs)).failures
+    for n in (0, 1):
+        found = [failure.message for failure in failures if failure.path == f"proofs[{n}].variants[5]"]
+        assert bool(found) is bool(whats)
+        assert all(any(what in message for message in found) for what in whats)
+    both = neighbors(["d"], "0 <= d<1>", "0 <= d<2>")
+    assert check_program(certificate(text, "0", {**proofs[0], "neighbors": both})).ok
 
 
 def test_a_relation_that_is_not_symmetric_is_proved_in_both_directions() -> None:
@@ -418,11 +422,11 @@ def test_the_bounds_of_scores_are_in_order_for_an_empty_list_too() -> None:
 
 
 def test_a_shift_that_follows_the_center_costs_nothing() -> None:
-    for law, parts in (("lap(1/eps, q)", {}), ("gauss(1, q)", {"units": {"rho": 2}, "bounds": {"5": ["0"]}})):
-        document = straight(f"x :=$ {law}\nresult := x - q", claim="0", shifts=["q<2> - q<1>"], **parts)
-        assert check_program(document).ok
-        document = straight(f"x :=$ {law}\nresult := x - q", claim="0", shifts=["q<1> - q<2>"], **parts)
-        assert not check_program(document).ok
+    gaussian: Json = {"units": {"rho": 2}, "bounds": {"5": ["0"]}}
+    for law, parts in (("lap(1/eps, q)", Json()), ("gauss(1, q)", gaussian)):
+        for shift, is_true in (("q<2> - q<1>", True), ("q<1> - q<2>", False)):
+            document = straight(f"x :=$ {law}\nresult := x - q", claim="0", shifts=[shift], **parts)
+            assert check_program(document).ok is is_true
 
 
 def test_what_is_chosen_is_an_index_of_the_list() -> None:

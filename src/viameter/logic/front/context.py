@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -103,6 +104,14 @@ class Context:
         return self.evaluate(self, node)
 
     # Calls.
+
+    def require_logarithm(self, node: ast.Call) -> None:
+        """`log` must be the natural logarithm of Python, or a name that nothing else stands for."""
+        _, found, _ = self._resolved(node.func)
+        if found not in (MISSING, math.log):
+            raise self.error(
+                node, f"{ast.unparse(node.func)} is not the natural logarithm", "write math.log(3), or ln(3)"
+            )
 
     def called(self, node: ast.Call) -> tuple[str, Any]:
         """The last part of the name of what is called, and the program that it is, or None.

@@ -120,7 +120,8 @@ def _product(ctx: Context, node: ast.expr) -> Product:
             if (one.up, one.down, one.powers) == (other.up, other.down, other.powers):
                 sign = 1 if isinstance(op, ast.Add) else -1
                 return Product(one.coefficient + sign * other.coefficient, one.up, one.down, one.powers)
-        case ast.Call(func=ast.Name(id="ln" | "log") | ast.Attribute(attr="ln" | "log"), args=[argument]):
+        case ast.Call(func=ast.Name(id="ln" | "log") | ast.Attribute(attr="ln" | "log"), args=[argument], keywords=[]):
+            ctx.require_logarithm(node)
             number = ctx.constant(argument)
             if isinstance(number, Fraction) and number > 1:
                 return Product(Fraction(1), powers=((f"ln({number})", 1),))

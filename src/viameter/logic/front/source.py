@@ -42,6 +42,11 @@ def source_of(function: Callable[..., Any]) -> Source:
     if not inspect.isfunction(function):
         raise ParameterError(f"{plain(function)} is no function: put @vm.program above a def")
     file = function.__code__.co_filename
+    if hasattr(function, "__wrapped__"):
+        raise ProgramError(
+            f"{function.__name__} is wrapped by another decorator, which the program would not have",
+            file=file, line=function.__code__.co_firstlineno, hint="put @vm.program directly above the def, alone",
+        )  # fmt: skip
     try:
         lines, start = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -80,7 +85,33 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
                 found = constant(value, lambda other: known.get(other, MISSING))
                 if found is not None:
                     known[target] = found
+                    continue
+        # Whatever else may bind a name makes it unknown: better no number than an old one.
+        for bound in _bound_in(statement):
+            known.pop(bound, None)
+    for bound in {name for part in ast.walk(module) if isinstance(part, ast.Global) for name in part.names}:
+        known.pop(bound, None)
     return Source("<text>", 0, lines, _only(module.body, "<text>", 1, lines, name), known)
+
+
+def _bound_in(statement: ast.stmt) -> set[str]:
+    """The names of the module that a statement may bind, functions and classes among them."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    found: set[str] = set()
+    for part in ast.walk(statement):
+        match part:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name=name, asname=other):
+                found.add(other or name.partition(".")[0])
+            case ast.ExceptHandler(name=str(name)):
+                found.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+    return found
 
 
 def _only(body: list[ast.stmt], file: str, start: int, lines: tuple[str, ...], name: str | None) -> ast.FunctionDef:
@@ -100,6 +131,6 @@ def _closure(function: Any) -> dict[str, Any]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
+        except ValueError:  # not bound yet, and then no global of the same name is meant either
+            found[name] = MISSING
     return found

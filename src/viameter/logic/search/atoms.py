@@ -53,8 +53,10 @@ BOUNDS = 8
 class Atoms:
     """Candidates at the head of one loop, from the memories that trials had there."""
 
-    def __init__(self, context: Context, loop: While, memories: list[Environment], *, widest: int) -> None:
-        self.context, self.loop, self.widest = context, loop, widest
+    def __init__(
+        self, context: Context, loop: While, memories: list[Environment], *, widest: int, numbers: list[int]
+    ) -> None:
+        self.context, self.loop, self.widest, self.known = context, loop, widest, numbers
         self.rows = len(memories)
         program = context.program
         live = heads_of(program.body, frozenset({program.output.name}))[loop.at]
@@ -114,10 +116,13 @@ class Atoms:
             limit = FARTHEST * self.widest
             if low == high:
                 yield eq(one, add(other, Num(low))), None
-            if abs(high) <= limit:
-                yield le(sub(one, other), Num(high)), None
-            if abs(low) <= limit:
-                yield le(Num(low), sub(one, other)), None
+            # What trials have reached, and the next number that the program or the adjacency speaks of.
+            for most in {high, *_next(self.known, high)}:
+                if abs(most) <= limit or most in self.known:
+                    yield le(sub(one, other), Num(most)), None
+            for least in {low, *(-n for n in _next(self.known, -low))}:
+                if abs(least) <= limit or -least in self.known:
+                    yield le(Num(least), sub(one, other)), None
 
     def _orders(self, where: Any, *, wide: bool) -> Iterator[Term]:
         counters = [Var(v.name, v.sort, 1) for v in self._indices()]
@@ -229,8 +234,12 @@ class Atoms:
         options = list(fixed)
         for var in (v for v in _counters(self.context) if v in self.local):
             one = Var(var.name, var.sort, 1)
+            growth = [
+                *rates,
+                *(add(a, b) for a, b in combinations(rates, 2) if isinstance(a, Num) and isinstance(b, Num)),
+            ]
             options += [
-                add(fix, mul(rate, sub(one, begin))) for rate in rates for fix in fixed for begin in (ZERO, ONE)
+                add(fix, mul(rate, sub(one, begin))) for rate in growth for fix in fixed for begin in (ZERO, ONE)
             ]
         valid: dict[bytes, tuple[int, Term, Any]] = {}
         for most in options:
@@ -243,3 +252,8 @@ class Atoms:
                 least.append((most, limit))
         for most, _ in least[:BOUNDS]:
             yield le(ghost, most)
+
+
+def _next(numbers: list[int], least: int) -> list[int]:
+    """The first number that is not below `least`, if there is one."""
+    return [number for number in numbers if number >= least][:1]

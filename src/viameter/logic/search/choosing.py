@@ -47,6 +47,7 @@ def surviving(
     *,
     until: float,
     learned: list[Pair] | None = None,
+    failed: list[Pair] | None = None,
 ) -> Iterator[Combination]:
     """Combinations that all trials accept, simplest first, until the time is up.
 
@@ -69,6 +70,8 @@ def surviving(
             for at, trial in enumerate((*learned, *order), -known):
                 good, used = product.attempt(trial, shifts, accept)
                 if not good:
+                    if failed is not None and not failed:
+                        failed.append(trial)  # for people: a pair of runs that fall apart under the simplest shifts
                     where = tuple(i for i, line in enumerate(lines) if line in used)
                     if not where:
                         return  # it fails whatever is chosen

@@ -34,6 +34,7 @@ class Pairs:
         numbers = {abs(p.value) for term in terms for p in subterms(term) if isinstance(p, Num)}
         self.steps = sorted({0, 1, *(n for n in numbers if n <= 10**6)})[:STEPS]
         self.levels = [p.value for term in terms for p in subterms(term) if isinstance(p, Num) and abs(p.value) > 5]
+        self.numbers = sorted(n for n in numbers if n <= 10**6)
         self.changes = self._changes()
         self.widest = max(self.changes)
         self.private = context.neighbors.private
@@ -54,7 +55,8 @@ class Pairs:
         """
         found = []
         for number in range(count * 4):
-            pair = self._one(long if number % 10 == 9 else longest)
+            size = 4 * long if number % 40 == 39 else long if number % 10 == 9 else longest
+            pair = self._one(size)
             if pair is not None:
                 found.append(pair)
             if len(found) == count:
@@ -120,7 +122,10 @@ class Pairs:
         names = (f"{name}<1>", f"{name}<2>") if private else (name,)
         before = [environment[each] for each in names]
         for _ in range(TRIES):
-            value = rng.randint(-2, 5) + self.level if rng.random() < 0.7 else rng.randint(0, 1)
+            chance = rng.random()
+            value = rng.randint(-2, 5) + self.level if chance < 0.6 else rng.randint(0, 1)
+            if chance > 0.85 and self.numbers:
+                value = rng.choice(self.numbers)  # ends of ranges, thresholds
             values = (value, self._other(value)) if private else (value,)
             for each, held, new in zip(names, before, values, strict=True):
                 environment[each] = (*held, new)

@@ -12,7 +12,7 @@ from viameter.logic.kernel.context import Context, units_for
 from viameter.logic.kernel.derive import bounds_of, check_admissible, derive
 from viameter.logic.kernel.judgment import Judgment, Unproved
 from viameter.logic.kernel.proof import Proof
-from viameter.logic.lang.core import Choose, Gaussian, Program, Sample, While, statements_of
+from viameter.logic.lang.core import ANY, Choose, Gaussian, Program, Sample, While, statements_of
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import ZERO, App, Num, Term, add, ite, sub, subterms
 from viameter.logic.neighbors import Neighbors
@@ -67,6 +67,7 @@ class Search:
     invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
     attempts: int = 6
     made: list[tuple[Pairs, list[Pair]]] = field(default_factory=list)
+    failed: list[Pair] = field(default_factory=list)
     learned: list[Pair] = field(default_factory=list)
     """Pairs of runs for which z3 found that shifts fail although they passed all trials."""
 
@@ -77,7 +78,9 @@ class Search:
         for pointwise in modes:
             try:
                 check_admissible(self.context, Proof(pointwise=pointwise))
-            except ParameterError:
+            except ParameterError as problem:
+                if not pointwise:
+                    farthest = NotProved(str(problem), 0)
                 continue
             attempts = 0
             for combination in self._combinations(pointwise):
@@ -90,8 +93,8 @@ class Search:
                 attempts += len(self.learned) == before
                 if attempts >= self.attempts or time.monotonic() > self.until:
                     break
-        if time.monotonic() > self.until:
-            return replace(farthest, what=f"the time is up; last: {farthest.what}")
+        if farthest.model is None and self.failed:
+            farthest = replace(farthest, model=flat(self.failed[0]))
         return farthest
 
     def _combinations(self, pointwise: bool) -> Iterator[Combination]:
@@ -100,7 +103,9 @@ class Search:
         pairs, trials = self.trials()
         sites = self.sites(pairs, pointwise=pointwise)
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
-        yield from surviving(Product(context), sites, trials, accept, until=self.until, learned=self.learned)
+        yield from surviving(
+            Product(context), sites, trials, accept, until=self.until, learned=self.learned, failed=self.failed
+        )
 
     def trials(self) -> tuple[Pairs, list[Pair]]:
         """The pairs on which shifts are tried, made once."""
@@ -153,9 +158,14 @@ class Search:
         loops = [s for s in statements_of(context.program.body) if isinstance(s, While)]
         atoms: dict[int, list[Term]] = {}
         for loop in loops:
-            found = Atoms(context, loop, heads.get(loop.at, []), widest=pairs.widest).candidates(pointwise=pointwise)
-            atoms[loop.at] = list(dict.fromkeys((*self.invariants.get(loop.at, ()), *found)))
+            seen = Atoms(context, loop, heads.get(loop.at, []), widest=pairs.widest, numbers=pairs.numbers)
+            given = self.invariants.get(loop.at, ())
+            atoms[loop.at] = list(dict.fromkeys((*given, *seen.candidates(pointwise=pointwise))))
         proof = Proof(pointwise, choices, frozenset(apart), {}, {})
+        if not loops:
+            # Nothing to look for: the kernel also multiplies and divides unknowns.
+            confirmed = self._confirm(proof, loops)
+            return confirmed if isinstance(confirmed, Proved) else self._again(proof, loops, confirmed)
         result = eliminate(context, Forward(context, self.claim, proof, atoms), until=self.until)
         if result.missing is None:
             confirmed = self._confirm(replace(proof, invariants=result.invariants), loops)
@@ -169,7 +179,7 @@ class Search:
         pair = counterexample(self.context, bounds_of(self.context, self.claim), proof, milliseconds=UNROLLED)
         if pair is not None:
             self.learned.append(pair)
-            return missing
+            return replace(missing, model=flat(pair))
         seconds = min(SPACER, (self.until - time.monotonic()) / 2)
         if not loops or seconds < 0.1:
             return missing
@@ -202,6 +212,17 @@ class Search:
                 picked[turned.at] += 1
                 if picked[turned.at] >= len(options[loops.index(turned)]):
                     return last
+
+
+def flat(pair: Pair) -> dict[str, int | bool]:
+    """The inputs of a pair of runs as a model has them: lists element by element."""
+    found: dict[str, int | bool] = {}
+    for name, value in pair.inputs.items():
+        if isinstance(value, tuple):
+            found.update({f"{name}[{index}]": element for index, element in enumerate(value)})
+        elif name != ANY.name:
+            found[name] = value
+    return found
 
 
 def _thinned(heads: list[tuple[int, dict[str, object]]]) -> list[tuple[int, dict[str, object]]]:
