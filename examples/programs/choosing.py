@@ -46,10 +46,9 @@ def randomized_response(truth: bool) -> bool:
 
 
 # PROVED: ln(4)
-@vm.program(adjacent=vm.all_differ("q", by=1, monotone=True))
-def one_sided_geometric(q: int) -> int:
-    """Noise in one direction costs nothing when the answer moves the other way, and everything when it does not."""
-    # The geometric law alone is not private: this releases whether a geometric wait is over, twice drawn.
+@vm.program(adjacent=vm.all_differ("q", by=1))
+def difference_of_two_waits(q: int) -> int:
+    """The difference of two geometric waits is two-sided noise, whose tails fall by a factor of 4."""
     return q + vm.geom("3/4") - vm.geom("3/4")
 
 

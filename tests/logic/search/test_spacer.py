@@ -140,6 +140,33 @@ def test_a_loop_in_a_branch_is_followed_by_what_follows_the_branch() -> None:
     confirmed(context, claim, proof_of(context, {"z": "s<1> - s<2>"}))
 
 
+def test_every_way_between_loop_heads_is_a_stretch_once() -> None:
+    count = "  k := 0\n  while k < 3 do\n    k := k + 1\n  end\n"
+    context, claim = made(f"  if 0 < m then\n{SUM}  else\n    s := 1\n  end\n{count}{LAST}", "result", "m: int")
+    clauses = Clauses(context, claim, proof_of(context, {"z": "s<1> - s<2>"}, variants="len(q) - i; 3 - k"))
+    first, second = sorted(clauses.heads)
+    ways = sorted((s.source or 0, s.target or 0) for s in clauses.stretches)
+    # From each head one stretch is about the tests alone.
+    assert ways == sorted([
+        (0, first), (0, second), (first, 0), (first, first), (first, second), (second, 0), (second, 0), (second, second),
+    ])  # fmt: skip
+    begun = [s for s in clauses.stretches if s.source is None]
+    taken = {s.target: [str(term) for term in s.hypotheses if str(term).endswith("0 < m")] for s in begun}
+    assert taken == {first: ["0 < m"], second: ["not 0 < m"]}
+
+
+def test_a_loop_is_known_to_have_ended() -> None:
+    body = "  k := 0\n  while k < 3 do\n    k := k + 1\n  end\n  result := ite(3 <= k, 0, q[0])\n"
+    context, claim = made(body, "result")
+    confirmed(context, claim, proof_of(context, {}, variants="3 - k"))
+
+
+def test_there_are_no_invariants_for_a_variant_that_does_not_count_down() -> None:
+    context, claim = known("partial_sum")
+    proof = proof_of(context, {"z": "s<1> - s<2>"}, variants="len(q)")
+    assert spacer_invariants(context, claim, proof, seconds=ENOUGH) is None
+
+
 def test_a_branch_with_a_loop_must_be_taken_together() -> None:
     inner = "    while k < 3 do\n      k := k + 1\n    end\n"
     context, claim = made(f"  k := 0\n  if 0 < q[0] then\n{inner}  end\n  result := 0\n", "result")
@@ -264,12 +291,6 @@ def test_after_a_verdict_that_something_wrong_is_reached_nothing_else_is_tried(m
     assert len(asked) == 2
 
 
-def test_the_question_does_not_depend_on_what_was_asked_before() -> None:
-    context, claim, proof = easy()
-    first, second = (spacer._stated(z3, Clauses(context, claim, proof))[0] for _ in range(2))
-    assert first == second
-
-
 HEADS = {7: (Var("x", side=1), Var("x", side=2), Var("b", "bool", 1))}
 
 
@@ -352,6 +373,9 @@ def test_unknowns_stand_for_reads_and_products_and_no_more() -> None:
     product = linear(App("*", (one, other)))
     assert isinstance(product, Var)
     assert linear(App("*", (Num(3), one))) == App("*", (Num(3), one))
+    rest = linear(App("%", (one, other)))
     facts = {str(fact) for fact in linear.facts()}
+    assert f"0 < i<2> => 0 <= {rest} and {rest} < i<2>" in facts
+    assert f"i<2> == 0 => {rest} == i<1>" in facts
     assert f"i<1> == i<2> => {first} == {second}" in facts
     assert not any(str(product) in fact for fact in facts)

@@ -11,11 +11,12 @@ from viameter.logic.verdict import Verdict
 NOTHING = "UNKNOWN says nothing about the program: it may keep to the bound or not."
 HINTS = (
     'a fact that a loop keeps, at the top of its body: vm.invariant("i<1> == i<2>")',
-    'how far the second run\'s draw is moved: vm.lap(2 / eps, shift="1"), or shift="q<1>[i] - q<2>[i]"',
+    'how far the second run\'s draw is moved: vm.lap(2 / eps, shift="1"), or shift="q<1>[i<1>] - q<2>[i<2>]"',
     'what is always so of public inputs: @vm.program(..., requires="N >= 1")',
     "more time: verify(program, ..., seconds=300), or --seconds 300",
 )
 ANOTHER = "a larger bound, or none: then the least one that can be proved is looked for"
+GIVEN = "a bound: then a counterexample to it is looked for, too"
 
 
 def unknown_sentence(verdict: Verdict) -> str:
@@ -45,7 +46,7 @@ def unknown_parts(verdict: Verdict) -> tuple[Part, ...]:
     if verdict.evidence is not None:
         parts.append(Paragraph(f"Evidence from samples, which is no refutation: {verdict.evidence}"))
     parts.append(Paragraph(f"Looked for {verdict.seconds:.1f} s."))
-    hints = HINTS if verdict.bound is None else (*HINTS, ANOTHER)
+    hints = (*HINTS, GIVEN if verdict.bound is None else ANOTHER)
     return (*parts, Points("What you may try:", hints))
 
 

@@ -50,7 +50,6 @@ from viameter.logic.lang.terms import (
     sort_of,
     sub,
     substitute,
-    subterms,
     variables,
 )
 from viameter.logic.search.forward import Forward, Segment, State
@@ -310,13 +309,7 @@ def _linear(context: Context, stretch: Stretch) -> tuple[list[Term], list[Term],
     linear = Linear()
     known: list[Term] = [*context.facts(), *context.positive(), *stretch.hypotheses]
     known += instances(context, [*known, *stretch.goals, *stretch.values])
-    # Drawn values are numbered from 0, so that what Spacer is asked does not depend on what was asked before.
-    parts = dict.fromkeys(part for term in (*known, *stretch.goals, *stretch.values) for part in subterms(term))
-    drawn = [part for part in parts if isinstance(part, Var) and ".v" in part.name]
-    plain: State = {var: Var(f"drawn.{number}", var.sort) for number, var in enumerate(drawn)}
-    known, goals, values = (
-        [linear(substitute(term, plain)) for term in terms] for terms in (known, stretch.goals, stretch.values)
-    )
+    known, goals, values = ([linear(term) for term in terms] for terms in (known, stretch.goals, stretch.values))
     return [*known, *linear.facts()], goals, values
 
 
@@ -428,7 +421,7 @@ def _sum(terms: tuple[Term, ...]) -> Term:
             case _:
                 whole = add(whole, term)
     for term in less:
-        whole = neg(term) if whole == ZERO else sub(whole, term)
+        whole = sub(whole, term)
     return whole
 
 
