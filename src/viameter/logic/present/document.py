@@ -25,8 +25,7 @@ def _refuted(verdict: Verdict) -> tuple[str, tuple[Part, ...]]:
     if witness is None:
         return f"{verdict.program} costs more than {verdict.bound}.", ()
     head, *lines = witness.text().splitlines()
-    budgets = [f"budget: {name} = {budget}" for name, budget in witness.gap.budgets.items()]
     return f"{head.removeprefix('REFUTED: ')}.", (
-        Listing("The witness:", (*budgets, *(line.removeprefix("  ") for line in lines))),
+        Listing("The witness:", tuple(line.removeprefix("  ") for line in lines)),
         Listing("Paste this into Python to compute it again:", tuple(witness.paste().splitlines()), code=True),
     )
