@@ -148,7 +148,8 @@ def test_every_way_between_loop_heads_is_a_stretch_once() -> None:
     ways = sorted((s.source or 0, s.target or 0) for s in clauses.stretches)
     # From each head one stretch is about the tests alone.
     assert ways == sorted([
-        (0, first), (0, second), (first, 0), (first, first), (first, second), (second, 0), (second, 0), (second, second),
+        (0, first), (0, second), (first, 0), (first, first), (first, second),
+        (second, 0), (second, 0), (second, second),
     ])  # fmt: skip
     begun = [s for s in clauses.stretches if s.source is None]
     taken = {s.target: [str(term) for term in s.hypotheses if str(term).endswith("0 < m")] for s in begun}
