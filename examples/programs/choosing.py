@@ -46,7 +46,7 @@ def randomized_response(truth: bool) -> bool:
 
 
 # PROVED: ln(4)
-@vm.program(adjacent=vm.all_differ("q", by=1))
+@vm.program(adjacent=vm.all_differ("q", by=1, monotone=True))
 def difference_of_two_waits(q: int) -> int:
     """The difference of two geometric waits is two-sided noise, whose tails fall by a factor of 4."""
     return q + vm.geom("3/4") - vm.geom("3/4")

@@ -139,7 +139,7 @@ class Forward:
                 var, value = _untied(term, markers)
                 new[var] = substitute(value, state)
                 if guard != TRUE:
-                    segment.hypotheses.append((substitute(guard, state), None))
+                    segment.hypotheses.append((implies(path, substitute(guard, state)), None))
             else:
                 self._want(segment, path, state, entry)
         return new

@@ -204,6 +204,8 @@ class Search:
             full = replace(proof, variants=variants)
             try:
                 return Proved(self.context, self.claim, full, derive(oracle, self.claim, full))
+            except ParameterError as error:
+                return NotProved(str(error), 0)
             except Unproved as error:
                 last = NotProved(error.obligation.what, error.obligation.line, error.answer.model)
                 turned = next((x for x in loops if x.at == error.obligation.line), None)
