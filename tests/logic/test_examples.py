@@ -71,7 +71,7 @@ def test_a_right_program_is_not_proved_below_its_cost(stem: str, status: str, cl
         pytest.skip("a bound of 0 is as low as it gets, and (epsilon, delta) goes through the concentrated one")
     less = Amount(tuple(replace(p, coefficient=p.coefficient * Fraction(99, 100)) for p in stated.amount.parts))
     bound: Any = vm.zcdp(less.parts[0].coefficient) if stated.measure == "zcdp" else less
-    assert vm.verify(program, bound, seconds=3).status is not vm.Status.PROVED
+    assert vm.verify(program, bound, seconds=1).status is not vm.Status.PROVED
 
 
 @pytest.mark.parametrize(("stem", "status", "claim", "name"), WRONG, ids=[case[3] for case in WRONG])

@@ -261,7 +261,7 @@ def test_the_ends_of_a_range_are_tried_as_bounds() -> None:
     verdict = vm.verify(from_text(BOUNDED, adjacent=vm.added_or_removed("rows")), "eps")
     assert verdict.status is vm.Status.PROVED
     less = from_text(BOUNDED.replace("lap(100", "lap(99"), adjacent=vm.added_or_removed("rows"))
-    assert vm.verify(less, "eps", seconds=5).status is not vm.Status.PROVED
+    assert vm.verify(less, "eps", seconds=2).status is not vm.Status.PROVED
 
 
 def test_a_budget_in_three_unequal_parts_is_added_up() -> None:
@@ -317,7 +317,7 @@ def many(q: list[int]) -> list[int]:
 """
     least = vm.verify(from_text(text))
     assert (least.status, str(least.bound), least.rho) == (vm.Status.PROVED, "1/200*len(q)", None)
-    assert vm.verify(from_text(text), vm.approx("0.6", "1e-6"), seconds=10).status is not vm.Status.PROVED
+    assert vm.verify(from_text(text), vm.approx("0.6", "1e-6"), seconds=3).status is not vm.Status.PROVED
 
 
 @pytest.mark.parametrize(
