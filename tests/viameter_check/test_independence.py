@@ -27,7 +27,9 @@ def imported(path: Path) -> set[str]:
 def test_its_text_names_the_standard_library_and_itself_only() -> None:
     assert len(FILES) > 15
     for path in FILES:
-        assert imported(path) <= {*sys.stdlib_module_names, "viameter_check"}, path
+        # Programs are checked with a solver, which one file alone calls; all other checks need no more than Python.
+        solver = {"cvc5"} if path.parts[-2:] == ("programs", "solving.py") else set()
+        assert imported(path) <= {*sys.stdlib_module_names, "viameter_check", *solver}, path
         text = path.read_text(encoding="utf-8")
         assert "__import__" not in text and "importlib" not in text
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 from viameter.logic.kernel.context import RESULT, Context
 from viameter.logic.lang.core import ANY, Input, statements_of, terms_of
 from viameter.logic.lang.terms import Num, Term, subterms, variables
 from viameter.logic.search.compiled import Environment, compiled
+from viameter.logic.search.dice import Dice
 from viameter.logic.search.product import Alone, Pair
 
 TRIES = 60
@@ -20,7 +20,7 @@ class Pairs:
 
     def __init__(self, context: Context, seed: int = 7) -> None:
         self.context = context
-        self.random = random.Random(seed)  # trials only: nothing that is released depends on it
+        self.random = Dice(seed)
         self.facts = [compiled(fact) for fact in context.facts()]
         self.elements: dict[str, list[Any]] = {}
         order = [entry.name for entry in context.program.inputs if entry.sort == "list"]
@@ -66,14 +66,14 @@ class Pairs:
     def _one(self, longest: int) -> Pair | None:
         rng, program = self.random, self.context.program
         environment: Environment = {}
-        size = rng.randint(0, longest)
+        size = rng.between(0, longest)
         # Values mostly near zero, or near a number of the program, where tests are close; or far to one side, where a
         # loop runs long or stops at once.
-        self.level = rng.choice((0, 0, 0, -9, 9, *self.levels))
+        self.level = rng.pick((0, 0, 0, -9, 9, *self.levels))
         lists = [entry for entry in program.inputs if entry.sort == "list"]
         for constant in self.context.neighbors.constants:
-            environment[constant] = rng.randint(0, max(size - 1, 0))
-        environment[RESULT.name] = rng.randint(-1, size)
+            environment[constant] = rng.between(0, max(size - 1, 0))
+        environment[RESULT.name] = rng.between(-1, size)
         for entry in program.inputs:
             if entry.sort != "list":
                 self._scalar(entry, environment)
@@ -86,9 +86,9 @@ class Pairs:
                 return None
         if not all(fact(environment) for fact in self.facts):
             return None
-        wide = rng.choice((2, 3, 3, 6)) * (self.widest if rng.random() < 0.3 else 1)
-        draws = tuple(rng.randint(-wide, wide) for _ in range(8 + 4 * size))
-        if program.output.sort == "int" and rng.random() < 0.6:
+        wide = rng.pick((2, 3, 3, 6)) * (self.widest if rng.chance() < 0.3 else 1)
+        draws = tuple(rng.between(-wide, wide) for _ in range(8 + 4 * size))
+        if program.output.sort == "int" and rng.chance() < 0.6:
             environment[RESULT.name] = self._output(environment, draws)
         return Pair(environment, draws)
 
@@ -101,11 +101,11 @@ class Pairs:
     def _scalar(self, entry: Input, environment: Environment) -> None:
         rng = self.random
         if entry.sort == "bool":
-            value: Any = rng.random() < 0.5
-            other = value if rng.random() < 0.3 else not value
+            value: Any = rng.chance() < 0.5
+            other = value if rng.chance() < 0.3 else not value
         else:
-            value = rng.randint(-1, 4)
-            other = value + rng.choice((-1, 1)) * rng.choice(self.steps)
+            value = rng.between(-1, 4)
+            other = value + rng.pick((-1, 1)) * rng.pick(self.steps)
         if entry.name in self.private:
             environment[f"{entry.name}<1>"], environment[f"{entry.name}<2>"] = value, other
         else:
@@ -122,10 +122,10 @@ class Pairs:
         names = (f"{name}<1>", f"{name}<2>") if private else (name,)
         before = [environment[each] for each in names]
         for _ in range(TRIES):
-            chance = rng.random()
-            value = rng.randint(-2, 5) + self.level if chance < 0.6 else rng.randint(0, 1)
+            chance = rng.chance()
+            value = rng.between(-2, 5) + self.level if chance < 0.6 else rng.between(0, 1)
             if chance > 0.85 and self.numbers:
-                value = rng.choice(self.numbers)  # ends of ranges, thresholds
+                value = rng.pick(self.numbers)  # ends of ranges, thresholds
             values = (value, self._other(value)) if private else (value,)
             for each, held, new in zip(names, before, values, strict=True):
                 environment[each] = (*held, new)
@@ -135,9 +135,9 @@ class Pairs:
 
     def _other(self, value: int) -> int:
         """The second run's value: often as far from the first's as the relation may allow, which breaks most proofs."""
-        rng, chance = self.random, self.random.random()
+        rng, chance = self.random, self.random.chance()
         if chance < 0.25:
             return value
         if chance < 0.4:
-            return value + rng.randint(-2 * self.widest, 2 * self.widest)
-        return value + rng.choice((-1, 1)) * (self.widest if chance < 0.8 else rng.choice(self.steps))
+            return value + rng.between(-2 * self.widest, 2 * self.widest)
+        return value + rng.pick((-1, 1)) * (self.widest if chance < 0.8 else rng.pick(self.steps))
