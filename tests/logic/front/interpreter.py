@@ -88,7 +88,7 @@ def _drawn(law: Law, memory: Mapping[str, Any], budgets: Mapping[str, Fraction],
             return bottom + tape.take("uniform", bottom, top) % (top - bottom + 1)
         case Choose(scores, scale):
             items = memory[scores.name]
-            return tape.take("choose", _scale(scale, memory, budgets)) % (len(items) or 1)
+            return (tape.take("choose", _scale(scale, memory, budgets)) + sum(items[:1])) % (len(items) or 1)
     raise AssertionError(law)
 
 

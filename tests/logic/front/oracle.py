@@ -51,7 +51,8 @@ class Markers:
         return low + self.tape.take("uniform", low, high) % (high - low + 1)
 
     def choose(self, scores: list[Any], scale: Any) -> int:
-        return self.tape.take("choose", scale) % (len(scores) or 1)
+        first: int = scores[0]
+        return (self.tape.take("choose", scale) + first) % (len(scores) or 1)
 
     def invariant(self, text: str) -> None:
         """Does nothing."""

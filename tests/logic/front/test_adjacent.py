@@ -181,6 +181,7 @@ def test_relations_are_kept_in_certificates() -> None:
         (lambda: related(3), "expected text such as"),  # type: ignore[arg-type]
         (lambda: related("x<1> <= y").directions(PROGRAM), "is not a variable here"),
         (lambda: related("x<1> + 1").directions(PROGRAM), "is a number"),
+        (lambda: related("x<1> <= x<2> and 1 < 0").directions(PROGRAM), "never holds"),
         (lambda: related("x<1> <= x").directions(PROGRAM), "x differs between the runs"),
         (lambda: related("q<1>[0] <= q<2>[0]").directions(PROGRAM), "a relation on lists is elementwise"),
         (lambda: related("q<1>[any.k] <= w<2>[any.k]").directions(PROGRAM), "expected one for each fact"),

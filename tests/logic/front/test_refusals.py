@@ -1,9 +1,12 @@
 """What is outside the subset is refused at its line, with what to write instead."""
 
 import pickle
+import random
+from types import SimpleNamespace
 
 import pytest
 
+import viameter
 from viameter.errors import ParameterError
 from viameter.logic.front.adjacent import added_or_removed, all_differ
 from viameter.logic.front.decorator import program_from_source
@@ -70,6 +73,8 @@ BODIES: dict[str, tuple[str, str]] = {
     "x = round(t)": ("the call round(t) is outside", "abs"),
     "x = made(q, t, b, n, eps)": ("made calls itself", "loop"),
     "x = random.uniform(0, 1)": ("random.uniform is not a function", "vm.lap"),
+    "x = vm.sum(q)": ("vm.sum is not a function", "vm.lap"),
+    "x = other.lap(1)": ("other.lap is not a function", "vm.lap"),
     "x = helper(t)": ("helper is not a function", "other programs"),
     "vm.lap(1 / eps)": ("what is drawn here is not used", "variable"),
     "print(t)": ("the statement print(t) is outside", "append"),
@@ -131,7 +136,7 @@ def test_a_statement_outside_the_subset_is_refused_at_its_line(body: str) -> Non
     what, hint = BODIES[body]
     text = f"{HEAD}    {body}\n    return x\n"
     with pytest.raises(ProgramError) as caught:
-        compile_source(text, private=frozenset({"q", "t"}), names={"random": __import__("random"), "helper": helper})
+        compile_source(text, private=frozenset({"q", "t"}), names=AROUND)
     shown = str(caught.value)
     assert what in caught.value.what, shown
     assert hint in caught.value.hint, shown
@@ -142,6 +147,9 @@ def test_a_statement_outside_the_subset_is_refused_at_its_line(body: str) -> Non
 
 def helper(x: int) -> int:
     return x
+
+
+AROUND = {"random": random, "helper": helper, "other": SimpleNamespace(lap=helper), "vm": viameter}
 
 
 WHOLE: dict[str, tuple[int, str]] = {
@@ -216,6 +224,53 @@ def test_a_function_outside_the_subset_is_refused_at_its_line(text: str) -> None
     assert caught.value.file == "<text>"
 
 
+@pytest.mark.parametrize(
+    ("above", "call"),
+    [
+        ("import random as vm", "vm.uniform(0, 1)"),
+        ("from random import uniform", "uniform(0, 1)"),
+        ("from viameter import expo as lap", "lap(1)"),
+        ("def lap(scale): return 0", "lap(1)"),
+        ("lap = round", "lap(1)"),
+        ("class vm: lap = round", "vm.lap(1)"),
+        ("from mine import Grid as vm", "vm.logic.lap(1)"),
+        ("import numpy", "numpy.random.uniform(0, 1)"),
+        ("from mine import log", "lap(1 / log(3))"),
+        ("from math import log2 as log", "lap(1 / log(3))"),
+        ("from mine import Fraction", "lap(Fraction(1, 3))"),
+        ("import mine", "lap(mine.Fraction(1, 3))"),
+    ],
+)
+def test_what_a_text_takes_from_elsewhere_is_not_the_library(above: str, call: str) -> None:
+    text = f"{above}\ndef made(x: int) -> int:\n    y = {call}\n    return x + y\n"
+    with pytest.raises(ProgramError, match=r"is not a function that a program|is not the natural|a scale must be"):
+        compile_source(text, "made")
+
+
+@pytest.mark.parametrize(
+    ("above", "kind"),
+    [
+        ("from mine import Grid", "Grid(2)"), ("from mine import Between", "list[Between(0, 1)]"),
+        ("import mine", "mine.Eps"), ("Eps = 3", "Eps"), ("class int: pass", "int"),
+        ("from mine import Money", "Money"),
+    ],
+)  # fmt: skip
+def test_types_from_elsewhere_are_not_known(above: str, kind: str) -> None:
+    with pytest.raises(ProgramError, match="is outside the subset"):
+        compile_source(f"{above}\ndef made(x: {kind}) -> bool: return True\n")
+
+
+def test_what_a_text_takes_from_the_library_is_known() -> None:
+    for above, call in (
+        ("import viameter as vm", "vm.lap(1)"), ("from viameter import lap", "lap(1)"),
+        ("import viameter", "viameter.lap(1)"), ("import fractions", "lap(fractions.Fraction(1, 3))"),
+        ("from viameter.logic.front import markers as vm", "vm.lap(1)"), ("import math", "lap(1 / math.log(3))"),
+        ("from math import log", "lap(1 / log(3))"), ("from fractions import Fraction", "lap(Fraction(1, 3))"),
+        ("", "vm.lap(1)"),
+    ):  # fmt: skip
+        compile_source(f"{above}\ndef made(x: int) -> int:\n    y = {call}\n    return x + y\n")
+
+
 def test_several_functions_are_told_apart_by_name() -> None:
     text = "def made() -> int: return 1\ndef more() -> int: return 2\n"
     assert compile_source(text, "more").program.name == "more"
@@ -241,8 +296,8 @@ def test_rows_that_may_be_added_or_removed_are_not_read_by_their_index() -> None
 
 
 def test_requirements_that_cannot_be_read_are_refused() -> None:
-    text = "def made(n: int, x: vm.Grid('1/2'), eps: vm.Eps) -> int: return n\n"
-    for fact in ("n >= m", "n +", "n", "eps > 1", "n >= 1/2", "x[0] > 1"):
+    text = "def made(n: int, x: vm.Grid('1/2'), q: list[int], eps: vm.Eps) -> int: return n\n"
+    for fact in ("n >= m", "n +", "n", "eps > 1", "n >= 1/2", "n >= 1 and 2 < 1", "x[0] > 1", "q[x] > 1"):
         with pytest.raises(ProgramError, match="cannot be read"):
             compile_source(text, requires=fact)
     for wrong in (3, [3]):

@@ -80,6 +80,11 @@ BODIES = {
             continue
         s += x * i
     return s""",
+    "an index and an element of one name": """
+    s = 0
+    for x, x in enumerate(q):
+        s = 10 * s + x
+    return s""",
     "continue in a branch that may go on": """
     s = 0
     for x in q:
@@ -282,9 +287,9 @@ def made(x: vm.Grid("1/6"), y: vm.Grid("1/4"), n: int, eps: vm.Eps) -> vm.Grid("
         w = (x * y) / 2
     k = x // y if y > 0 else 0
     m = x % Fraction(1, 4)
-    if n == 1:
+    if x > 0:
         m = vm.lap(3 / eps, grid=1)
-    return z + w + k + m / 5 + min(x, n) + abs(y) + vm.lap(2 / eps, grid="1/6", center=x * 2)
+    return z + w + k + m * Fraction(1, 5) + min(x, n) + abs(y) + vm.lap(2 / eps, grid="1/6", center=x * 2)
 """
     both = Both(text, private=frozenset({"x"}))
     for top in range(-7, 8, 3):
@@ -373,6 +378,7 @@ def listing(p: list[int], e: vm.Eps) -> list[int]:
     made = []
     for x in p:
         made.append(x + vm.lap(1 / e))
+    made.append(vm.choose(p, 2 / e))
     return made
 """
 

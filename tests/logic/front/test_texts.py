@@ -208,6 +208,14 @@ def test_hints_stand_at_the_lines_of_the_core_program() -> None:
     }
 
 
+def test_a_variable_called_result_is_the_output_itself() -> None:
+    text = "def f(x: int) -> int:\n    result = x\n    result += 1\n    return result\n"
+    core = show_program(compile_source(text).program)
+    assert core == "program f\ninput x: int\nbegin\n  result := x\n  result := result + 1\nend\nreturn result\n"
+    twice = "def f(x: int) -> int:\n    result = x\n    if x > 0:\n        return 2\n    return result\n"
+    assert "  result_2 := result\n" in show_program(compile_source(twice).program)
+
+
 def test_hints_in_statements_that_are_never_reached_are_left_out() -> None:
     text = (
         "def f(x: int, eps: vm.Eps) -> int:\n    if DEBUG:\n        x2 = vm.lap(1, shift='1')\n        while x2 > 0:\n"

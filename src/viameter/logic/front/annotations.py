@@ -45,12 +45,22 @@ def declared(source: Source, node: ast.expr) -> Declared:
             return _list_of(source, node, declared(source, element))
         case ast.Name(id=name) | ast.Attribute(attr=name):
             plain = {"int": Declared("scalar"), "bool": Declared("scalar", BOOL), "Eps": Declared("budget")}
-            if name in plain:
-                return plain[name]
-            return _of_value(source, node, source.names.get(name, MISSING) if isinstance(node, ast.Name) else MISSING)
+            found = _found(source, node)
+            return plain[name] if found is MISSING and name in plain else _of_value(source, node, found)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
             return _made(source, node, name, args, keywords)
     raise _unknown(source, node)
+
+
+def _found(source: Source, node: ast.expr) -> Any:
+    """What a name stands for, as far as is known."""
+    match node:
+        case ast.Name(id=name):
+            return source.names.get(name, MISSING)
+        case ast.Attribute(value=inner, attr=name):
+            around = _found(source, inner)
+            return MISSING if around is MISSING else getattr(around, name, MISSING)
+    return MISSING
 
 
 def _moved(node: ast.expr, place: ast.expr) -> ast.expr:
@@ -61,6 +71,8 @@ def _moved(node: ast.expr, place: ast.expr) -> ast.expr:
 
 def _made(source: Source, node: ast.expr, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> Declared:
     makers: dict[str, Any] = {"Grid": Grid, "Between": Between}
+    if name in makers and isinstance(node, ast.Call) and _found(source, node.func) not in (MISSING, makers[name]):
+        raise _unknown(source, node)
     given = [text_or_number(arg, lambda other: source.names.get(other, MISSING)) for arg in args]
     named = {
         str(word.arg): text_or_number(word.value, lambda other: source.names.get(other, MISSING)) for word in keywords

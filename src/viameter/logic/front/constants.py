@@ -14,6 +14,17 @@ from viameter.errors import NumberError
 MISSING: Any = object()
 """Stands for a name that nothing is known of."""
 
+
+class _Elsewhere:
+    """What a text binds to something that is not known; so is everything in it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+
+ELSEWHERE: Any = _Elsewhere()
+"""Stands for a name that is bound to something that no program may use."""
+
 Lookup = Callable[[str], Any]
 """What the module knows of a name; MISSING if nothing, or if the function has a variable of this name."""
 
@@ -41,9 +52,21 @@ def constant(node: ast.expr, lookup: Lookup) -> Fraction | bool | None:
             return -inner if isinstance(sign, ast.USub) else inner
         case ast.BinOp(left=left, op=op, right=right):
             return _folded(op, constant(left, lookup), constant(right, lookup))
-        case ast.Call(func=ast.Name(id="Fraction") | ast.Attribute(attr="Fraction"), args=args, keywords=[]):
+        case ast.Call(func=function, args=args, keywords=[]) if _is_fraction(function, lookup):
             return _fraction([text_or_number(arg, lookup) for arg in args])
     return None
+
+
+def _is_fraction(node: ast.expr, lookup: Lookup) -> bool:
+    """Whether a name stands for Python's own Fraction, as far as is known."""
+    match node:
+        case ast.Name(id="Fraction"):
+            found = lookup("Fraction")
+        case ast.Attribute(value=ast.Name(id=module), attr="Fraction"):
+            found = getattr(lookup(module), "Fraction", MISSING)
+        case _:
+            return False
+    return found in (MISSING, None) or found is Fraction
 
 
 def text_or_number(node: ast.expr, lookup: Lookup) -> Fraction | None:

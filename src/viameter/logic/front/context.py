@@ -107,7 +107,7 @@ class Context:
 
     def require_logarithm(self, node: ast.Call) -> None:
         """`log` must be the natural logarithm of Python, or a name that nothing else stands for."""
-        _, found, _ = self._resolved(node.func)
+        _, found = self._resolved(node.func)
         if found not in (MISSING, math.log):
             raise self.error(
                 node, f"{ast.unparse(node.func)} is not the natural logarithm", "write math.log(3), or ln(3)"
@@ -118,27 +118,26 @@ class Context:
 
         viameter's functions are known by name; a name that stands for something else is refused.
         """
-        name, found, around = self._resolved(node.func)
+        name, found = self._resolved(node.func)
         if isinstance(node.func, ast.Name) and name == self.source.tree.name:
             raise self.error(node, f"{name} calls itself, which is outside the subset", "write a loop")
         if isinstance(getattr(found, "core", None), Program):
             return name, found
-        ours = str(getattr(around, "__name__", "")).partition(".")[0] == "viameter"
-        if found is MISSING or ours or found is MARKERS.get(name) or found is getattr(builtins, name, MISSING):
+        if found is MISSING or found is MARKERS.get(name) or found is getattr(builtins, name, MISSING):
             return name, None
         raise self.error(
             node, f"{ast.unparse(node.func)} is not a function that a program may call",
             "call vm.lap and the like, other programs, abs, min, max, len or sum",
         )  # fmt: skip
 
-    def _resolved(self, node: ast.expr) -> tuple[str, Any, Any]:
+    def _resolved(self, node: ast.expr) -> tuple[str, Any]:
         match node:
             case ast.Name(id=name):
-                return name, self.lookup(name), None
+                return name, self.lookup(name)
             case ast.Attribute(value=inner, attr=name):
                 around = self._resolved(inner)[1] if isinstance(inner, ast.Name | ast.Attribute) else MISSING
-                return name, MISSING if around is MISSING else getattr(around, name, MISSING), around
-        return "", MISSING, None
+                return name, MISSING if around is MISSING else getattr(around, name, MISSING)
+        return "", MISSING
 
     # Variables.
 

@@ -11,7 +11,7 @@ from viameter.logic.front.source import Source
 from viameter.logic.front.values import Value, absolute, arithmetic, as_truth, compared, either, negated, on_grid
 from viameter.logic.lang.core import Input
 from viameter.logic.lang.parsing import read_term
-from viameter.logic.lang.terms import LOGICAL, App, Num, Sort, Term, Truth, Var, apply
+from viameter.logic.lang.terms import FALSE, LOGICAL, App, Num, Sort, Term, Truth, Var, apply
 
 
 def required(source: Source, requires: str | Iterable[str], inputs: tuple[Input, ...]) -> tuple[Term, ...]:
@@ -41,6 +41,8 @@ def facts(text: str, inputs: tuple[Input, ...], constants: tuple[str, ...] = ())
     whole = as_truth(_value(read_term(text, sorts), grids))
     if whole is None:
         raise ParameterError(f"{text!r} is a number: expected a fact, such as a comparison")
+    if whole == FALSE:
+        raise ParameterError(f"{text!r} never holds, and of nothing everything can be proved")
     parts = whole.args if isinstance(whole, App) and whole.op == "and" else (whole,)
     return [part for part in parts if part != Truth(True)]
 

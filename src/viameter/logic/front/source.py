@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from viameter.errors import ParameterError, plain
-from viameter.logic.front.constants import MISSING, constant
+from viameter.logic.front.constants import ELSEWHERE, MISSING, constant
 from viameter.logic.front.errors import ProgramError
+from viameter.logic.front.markers import MARKERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,28 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
                 if found is not None:
                     known[target] = found
                     continue
-        # Whatever else may bind a name makes it unknown: better no number than an old one.
-        for bound in _bound_in(statement):
-            known.pop(bound, None)
-    for bound in {name for part in ast.walk(module) if isinstance(part, ast.Global) for name in part.names}:
-        known.pop(bound, None)
+        # Whatever else may bind a name makes it something that no program may use: better no number than an old one.
+        known.update(dict.fromkeys(_bound_in(statement), ELSEWHERE))
+        known.update(_imported(statement))
+    for part in ast.walk(module):
+        if isinstance(part, ast.Global):
+            known.update(dict.fromkeys(part.names, ELSEWHERE))
     return Source("<text>", 0, lines, _only(module.body, "<text>", 1, lines, name), known)
+
+
+def _imported(statement: ast.stmt) -> dict[str, Any]:
+    """Names that an import of the library or of Python's numbers gives: known by name, or Python's own logarithm."""
+    found: dict[str, Any] = {}
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        for alias in statement.names:
+            module = alias.name if isinstance(statement, ast.Import) else statement.module or ""
+            bound = alias.asname or alias.name.partition(".")[0]
+            renamed = bound != alias.name and bound in MARKERS
+            if module.partition(".")[0] in ("viameter", "fractions") and not renamed:
+                found[bound] = MISSING
+            elif module == "math":
+                found[bound] = math if isinstance(statement, ast.Import) else getattr(math, alias.name, ELSEWHERE)
+    return found
 
 
 def _bound_in(statement: ast.stmt) -> set[str]:
