@@ -3,8 +3,19 @@
 import json
 
 import pytest
-from tests.viameter_check.programs.writing import at, certificate, changed, neighbors, proof
-from tests.viameter_check.programs.zoo import LAPLACE, ZOO, above_threshold, calls, gauss, laplace, pad, select, sparse
+from tests.viameter_check.programs.writing import Json, at, certificate, changed, neighbors, proof
+from tests.viameter_check.programs.zoo import (
+    CALLS,
+    LAPLACE,
+    ZOO,
+    above_threshold,
+    calls,
+    gauss,
+    laplace,
+    pad,
+    select,
+    sparse,
+)
 
 from viameter_check import check
 from viameter_check.programs import check_program
@@ -101,10 +112,46 @@ def test_concentrated_loss_is_converted() -> None:
     assert not check_program(gauss(claim("1/2", delta="1/30000000"))).ok
     assert not check_program(gauss(claim("1/2", delta="0"))).ok
     assert check_program(gauss(claim("0", delta="1"))).ok
+    for amount, rho in (("9*ln(3)", "1/200"), ("9", "1/200*ln(3)")):
+        assert check_program(gauss(claim(amount, rho=rho))).failures[0].path in ("claim.amount", "claim.rho")
+    for amount, delta, rho in (("1/2", "2", "1/200"), ("1/100", "1/1000000", "1"), ("1/2", "1/1000000", "(-1)")):
+        assert check_program(gauss(claim(amount, delta, rho))).failures[0].path in ("claim", "claim.amount")
     below = check_program(gauss(claim("1/2", rho="1/400")))
     assert below.failures[0].path == "proofs[0].units[rho]"
     finer = changed(gauss(claim("1/2", rho="1/400")), (("proofs", 0, "units", "rho", "number"), 400))
     assert check_program(finer).failures[0].path == "claim.rho"
+
+
+def test_only_numbers_are_converted_and_nothing_costs_nothing() -> None:
+    text = """program it
+input q: int
+input N: int
+requires 1 <= N
+begin
+  x :=$ gauss(10)
+  result := 0
+end
+return result
+"""
+    annotated = proof(text, neighbors(["q"]), units={"rho": 200}, bounds={"6": ["0"]})
+
+    def made(amount: str, rho: str, delta: str = "1/1000") -> Json:
+        claim = {"measure": "approx", "amount": amount, "delta": delta, "rho": rho}
+        return certificate(text, claim, annotated)
+
+    for amount, rho, delta in (("0", "0", "0"), ("0", "0", "1/2"), ("1", "1/200", "1/1000")):
+        assert check_program(made(amount, rho, delta)).ok
+    for amount, rho in (("9*N", "1/200"), ("9", "1/200*N"), ("9*ln(3)", "1/200")):
+        assert "number" in check_program(made(amount, rho)).failures[0].message
+
+
+def test_a_delta_may_grow_with_public_inputs() -> None:
+    text = CALLS.replace("begin", "input N: int\nrequires 1 <= N\nbegin")
+    near, mechanisms = calls()["proofs"][0]["neighbors"], calls()["mechanisms"]
+    annotated = proof(text, near, units={"1": 2, "delta": 1000})
+    for delta, is_true in (("1/500*N", True), ("1/1000*N", False), ("1", True), ("3/500", True)):
+        claim = {"measure": "approx", "amount": "1", "delta": delta}
+        assert check_program(certificate(text, claim, annotated, mechanisms=mechanisms)).ok is is_true
 
 
 def test_obligations_are_for_people_and_the_words_of_adjacency_too() -> None:

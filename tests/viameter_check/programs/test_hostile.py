@@ -175,6 +175,9 @@ def test_a_changed_certificate_is_refused_at_its_hash() -> None:
         ((("claim",), {"measure": "zcdp", "amount": "ln(3)"}), "claim.amount"),
         ((("claim",), {"measure": "approx", "amount": "eps", "delta": "eps"}), "claim.delta"),
         ((("claim",), {"measure": "approx", "amount": "eps", "delta": "3/2"}), "claim.delta"),
+        ((("claim",), {"measure": "approx", "amount": "eps", "delta": "ln(2)"}), "claim.delta"),
+        ((("proofs", 0, "units", "eps"), {}), "proofs[0].units[eps]"),
+        ((("proofs", 0, "units", "eps"), {"number": 1, "more": 1}), "proofs[0].units[eps]"),
         ((("claim",), {"measure": "approx", "amount": "eps", "delta": "(-1)"}), "claim.delta"),
         ((("claim",), {"measure": "approx", "amount": "eps", "delta": "0", "rho": "1"}), "claim.amount"),
         ((("claim",), {"measure": "approx", "amount": "1", "delta": "1/9", "rho": "(-1)"}), "claim"),
@@ -293,6 +296,8 @@ def test_a_mechanism_that_nothing_is_said_of_is_refused() -> None:
     assert refused(changed(calls(), (("mechanisms",), {})))[0] == "mechanisms"
     assert refused(changed(calls(), (("mechanisms",), [])))[0] == "mechanisms"
     assert refused(changed(calls(), (("mechanisms", "a b"), {})))[0] == "mechanisms"
+    for entry in ({}, {"distance": "2", "epsilon": "1/2"}, {**calls()["mechanisms"]["noisy"], "more": ""}, "noisy"):
+        assert refused(changed(calls(), (("mechanisms", "noisy"), entry)))[0] == "mechanisms.noisy"
 
 
 def test_programs_that_grow_beyond_bounds_are_refused() -> None:
