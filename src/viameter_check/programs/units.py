@@ -91,8 +91,8 @@ def _mechanism(record: Any) -> Mechanism:
     require_fields(record, ("distance", "epsilon", "delta"), optional=("says",))
     found = {name: inside(name, read_number, record[name]) for name in ("distance", "epsilon", "delta")}
     for name, value in found.items():
-        if isinstance(value, float) or (name == "delta" and value > 1) or value.denominator.bit_length() > 1024:
-            raise Refused("expected a finite number (a delta up to 1) of up to 1024 bits", name)
+        if isinstance(value, float) or (name == "delta" and value > 1):
+            raise Refused("expected a finite number, and a delta up to 1", name)
     distance = math.floor(found["distance"])  # arguments are integers
     says = inside("says", read_sentence, record.get("says", ""))
     return Mechanism(distance, found["epsilon"], found["delta"], says)

@@ -135,6 +135,7 @@ def test_a_changed_certificate_is_refused_at_its_hash() -> None:
         ((("proofs", 0, "units"), {"rate": {"number": 1}}), "proofs[0].units"),
         ((("proofs", 0, "units"), {"ln(6/2)": {"number": 1}}), "proofs[0].units"),
         ((("proofs", 0, "units"), {"ln(1)": {"number": 1}}), "proofs[0].units"),
+        ((("proofs", 0, "units"), {"ln(3/0)": {"number": 1}}), "proofs[0].units"),
         ((("proofs", 0, "units", "eps", "number"), 0), "proofs[0].units[eps].number"),
         ((("proofs", 0, "units", "eps", "number"), -1), "proofs[0].units[eps].number"),
         ((("proofs", 0, "units", "eps", "number"), "1"), "proofs[0].units[eps].number"),
@@ -290,6 +291,13 @@ def test_shifts_of_what_has_few_values_do_not_depend_on_what_is_drawn() -> None:
 )  # fmt: skip
 def test_what_is_said_of_mechanisms_is_read_strictly(name: str, value: Any) -> None:
     assert refused(changed(calls(), (("mechanisms", "noisy", name), value)))[0] == f"mechanisms.noisy.{name}"
+
+
+def test_numbers_of_a_thousand_digits_do_no_harm() -> None:
+    for name in ("distance", "epsilon", "delta"):
+        for value in ("9" * 1200, f"1/{'9' * 1200}"):
+            report = check_program(changed(calls(), (("mechanisms", "noisy", name), value)))
+            assert not report.ok or name == "distance"
 
 
 def test_a_mechanism_that_nothing_is_said_of_is_refused() -> None:

@@ -295,6 +295,20 @@ def test_the_scale_of_noise_is_public() -> None:
                                   units={"eps": {"number": 1, "factors": ["len(q)"]}})).ok  # fmt: skip
 
 
+def test_the_elements_of_a_public_list_are_public_and_those_of_a_private_one_are_not() -> None:
+    header = "input q: list\ninput w: list\nrequires 1 <= w[0]\nrequires 1 <= q[0]"
+    for factor, is_public in (("w[0]", True), ("q[0]", False), ("(q[0] + len(q))", False), ("(w[0] + len(q))", True)):
+        document = straight(
+            f"x :=$ lap({factor}/eps)\nresult := 0", near=neighbors(["q"]), header=header,
+            units={"eps": {"number": 1, "factors": [factor] if is_public else []}},
+        )  # fmt: skip
+        if is_public:
+            assert check_program(document).ok
+        else:
+            place, message = refused(document)
+            assert place == "proofs[0].text[8]" and "is not public" in message
+
+
 def test_a_factor_is_at_least_1_by_what_the_program_requires_and_not_by_adjacency() -> None:
     document = sparse()
     for text, facts in ((None, []), ("1 <= t", []), ("0 <= N", []), (None, ["1 <= N"])):
@@ -501,7 +515,7 @@ def test_a_flip_costs_the_logarithm_of_its_odds() -> None:
     for probability, base in (("3/4", "ln(3)"), ("1/3", "ln(2)"), ("2/5", "ln(3/2)"), ("1/2", "0"), ("9/10", "ln(9)")):
         document = response(base)
         text = document["program"].replace("3/4", probability)
-        document["proofs"][0]["units"] = {}
+        document["proofs"][0]["units"] = {} if base == "0" else {base: {"number": 3}}
         assert check_program(changed(document, (("program",), text), (("proofs", 0, "text"), text))).ok
         less = changed(document, (("program",), text), (("proofs", 0, "text"), text), (("claim", "amount"), "ln(6/5)"))
         assert check_program(less).ok is (probability == "1/2")
