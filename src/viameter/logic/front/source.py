@@ -50,7 +50,7 @@ def source_of(function: Callable[..., Any]) -> Source:
             file=file, line=function.__code__.co_firstlineno, hint="put @vm.program directly above the def, alone",
         )  # fmt: skip
     try:
-        lines, start = inspect.getsourcelines(function)
+        lines, start = _lines_of(function)
     except (OSError, TypeError):
         raise ProgramError(
             f"the source of {function.__name__} is not available",
@@ -67,6 +67,13 @@ def source_of(function: Callable[..., Any]) -> Source:
     names = {**function.__globals__, **_closure(function)}
     known = (*above, *lines)
     return Source(file, start - 1 - len(above), known, _only(body, file, start, known, None), names)
+
+
+def _lines_of(function: Callable[..., Any]) -> tuple[list[str], int]:
+    # `python -c` keeps its own text under this name, and `exec` compiles any other text under it.
+    if function.__code__.co_filename == "<string>":
+        raise OSError
+    return inspect.getsourcelines(function)
 
 
 def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, Any] | None = None) -> Source:
