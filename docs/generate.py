@@ -10,6 +10,7 @@ import viameter as vm
 import viameter.composition.accounting  # registers its theorems
 import viameter.logic.running
 import viameter.neighborhood
+import viameter.session
 from viameter.core import Constructor
 from viameter.theorem import Theorem, all_theorems
 

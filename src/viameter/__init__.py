@@ -2,7 +2,7 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic` and `query`, `session`, `cli`.
 """
 
 import importlib as _importlib
@@ -117,7 +117,7 @@ from viameter.transforms import (
 )
 
 if _typing.TYPE_CHECKING:
-    from viameter import logic, neighborhood
+    from viameter import logic, neighborhood, query, session
     from viameter.composition import accounting
     from viameter.composition.accounting import Accountant
     from viameter.logic import (
@@ -141,6 +141,22 @@ if _typing.TYPE_CHECKING:
         uniform,
         verify,
     )
+    from viameter.query import (
+        case,
+        count_units,
+        maximum,
+        median,
+        minimum,
+        per,
+        per_entity,
+        per_event,
+        per_row,
+        public,
+        quantile,
+        std,
+        variance,
+    )
+    from viameter.session import Answer, open, together
 
 __all__ = [
     "ADAPTIVE",
@@ -152,6 +168,7 @@ __all__ = [
     "AbsoluteDistance",
     "Accountant",
     "Adaptivity",
+    "Answer",
     "ApproxDP",
     "ApproxZCDP",
     "Between",
@@ -201,6 +218,7 @@ __all__ = [
     "between",
     "bounded_range",
     "calibrate",
+    "case",
     "cast",
     "categories",
     "choose",
@@ -209,6 +227,7 @@ __all__ = [
     "compose",
     "compose_losses",
     "count",
+    "count_units",
     "domain",
     "exactly",
     "expo",
@@ -233,22 +252,33 @@ __all__ = [
     "logic",
     "loss_from_json",
     "map_rows",
+    "maximum",
     "mean",
     "measure",
     "measured_by",
     "measurement",
+    "median",
     "metric",
+    "minimum",
     "neighborhood",
     "noisy_max",
     "one_differs",
+    "open",
+    "per",
+    "per_entity",
+    "per_event",
+    "per_row",
     "plot_profiles",
     "plot_spending",
     "postprocess",
     "private_quantile",
     "profile",
     "program",
+    "public",
     "pure",
+    "quantile",
     "quantile_scores",
+    "query",
     "randomized_response",
     "related",
     "renyi",
@@ -256,15 +286,19 @@ __all__ = [
     "sampling",
     "scalars",
     "select",
+    "session",
     "sparse_vector",
+    "std",
     "streams",
     "sum",
     "tables",
     "thresholded_counts",
     "to_grid",
+    "together",
     "top_k",
     "transformation",
     "uniform",
+    "variance",
     "vectors",
     "verify",
     "zcdp",
@@ -293,10 +327,30 @@ _OF_PROGRAMS = frozenset({
 })  # fmt: skip
 """What belongs to programs and their verification: imported with `viameter.logic` when it is first used."""
 
+_OF_TABLES = frozenset({
+    "Answer",
+    "case",
+    "count_units",
+    "maximum",
+    "median",
+    "minimum",
+    "open",
+    "per",
+    "per_entity",
+    "per_event",
+    "per_row",
+    "public",
+    "quantile",
+    "std",
+    "together",
+    "variance",
+})  # fmt: skip
+"""What belongs to questions over tables: imported with `viameter.session` when it is first used."""
+
 
 def __getattr__(name: str) -> _typing.Any:
     """Import the larger parts when they are used: each takes as long to load as half of the rest."""
-    if name in ("neighborhood", "logic"):
+    if name in ("neighborhood", "logic", "query", "session"):
         return _importlib.import_module(f"viameter.{name}")
     if name in ("accounting", "Accountant"):
         from viameter.composition import accounting
@@ -304,6 +358,8 @@ def __getattr__(name: str) -> _typing.Any:
         return accounting if name == "accounting" else accounting.Accountant
     if name in _OF_PROGRAMS:
         return getattr(_importlib.import_module("viameter.logic"), name)
+    if name in _OF_TABLES:
+        return getattr(_importlib.import_module("viameter.session"), name)
     raise AttributeError(f"module 'viameter' has no attribute {name!r}")
 
 

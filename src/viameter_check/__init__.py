@@ -5,7 +5,7 @@ It needs Python's standard library and nothing else, and is meant to be read in 
 - `checker`: the whole check, node by node.
 - `document`: strict JSON, and what a certificate must have.
 - `rules`: what each theorem says, one small file a family.
-- `places`: domains and metrics, read from their text.
+- `places`, `units`: domains and metrics, read from their text.
 - `losses`: losses, and when one is at most another.
 - `intervals`: exp, log, square root and tanh with proven error bounds, on integers.
 - `normal`: the delta of two Gaussians, from above.

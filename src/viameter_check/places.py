@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from viameter_check.units import Units, is_database, is_table, read_units
+
 ADDING = ("SymmetricDistance()", "InsertDeleteDistance()")
 REPLACING = ("ChangeOneDistance()", "HammingDistance()")
 ROWS = (*ADDING, *REPLACING)
@@ -30,7 +32,10 @@ _LONGEST_LIST = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What is known of a domain: `shape` is scalars, vectors, tables, other (of the library) or unknown."""
+    """What is known of a domain.
+
+    `shape` is scalars, vectors, tables, engine table, engine database, other (of the library) or unknown.
+    """
 
     shape: str
     kind: str = ""
@@ -59,12 +64,17 @@ class Place:
     @property
     def counts(self) -> bool:
         """Whether distances are whole numbers."""
-        return self.metric in (*ROWS, DISCRETE) or self.counts_users
+        return self.metric in (*ROWS, DISCRETE) or self.counts_users or self.units is not None
 
     @property
     def counts_users(self) -> bool:
         """Whether distances are numbers of users."""
         return _USERS.fullmatch(self.metric) is not None
+
+    @property
+    def units(self) -> Units | None:
+        """The units that distances are numbers of, on tables that stay on an engine; None for other metrics."""
+        return read_units(self.metric)
 
     @property
     def replaces(self) -> bool:
@@ -76,13 +86,15 @@ class Place:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
         if self.measure:
             return self.measure in MEASURES
-        known = self.metric in (*ROWS, *NORMS, NUMBER, DISCRETE) or self.counts_users
+        known = self.metric in (*ROWS, *NORMS, NUMBER, DISCRETE) or self.counts_users or self.units is not None
         return known and self.data.shape != "unknown"
 
     @property
     def is_fitting(self) -> bool:
         """Whether the metric measures the domain; of a metric that is not of the library nobody knows."""
         data = self.data
+        if self.units is not None:
+            return data.shape in ("engine table", "engine database")
         users = _USERS.fullmatch(self.metric)
         if users is not None:
             return data.shape == "tables" and f"{users[2]}: " in self.domain
@@ -116,6 +128,10 @@ def read_domain(text: str) -> Domain:
     if not inside.endswith(")"):
         return Domain("unknown")
     inside = inside[:-1]
+    if shape == "engine_table":
+        return Domain("engine table" if is_table(text) else "unknown")
+    if shape == "engine_database":
+        return Domain("engine database" if is_database(text) else "unknown")
     if shape in ("finite", "graphs", "streams"):
         return Domain("other")
     if shape == "categories":

@@ -21,9 +21,9 @@ def text() -> str:
 
 
 def without_noise(text: str) -> str:
-    """The text without the one number in it that is drawn."""
-    masked, found = re.subn(r"released: -?\d+ minutes", "released: some minutes", text)
-    assert found == 1
+    """The text without the numbers in it that are drawn."""
+    masked, found = re.subn(r"released: -?\d+", "released: some", text)
+    assert found == 5
     return masked
 
 

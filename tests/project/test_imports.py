@@ -26,9 +26,10 @@ def test_importing_viameter_imports_only_its_own_dependencies() -> None:
 def test_everything_exported_exists_and_nothing_public_is_forgotten() -> None:
     assert all(hasattr(vm, name) for name in vm.__all__)
     rooms = {"arith", "cli", "composition", "core", "errors", "measures", "mechanisms", "spaces", "theorem"}
-    rooms |= {"logic", "neighborhood", "transforms", "viz"}
+    rooms |= {"logic", "neighborhood", "query", "session", "transforms", "viz"}
     public = {name for name in vars(vm) if not name.startswith("_")} - rooms
-    when_used = {"Accountant", "accounting", "neighborhood", "logic"} | vm._OF_PROGRAMS
+    when_used = {"Accountant", "accounting", "neighborhood", "logic", "query", "session"}
+    when_used |= vm._OF_PROGRAMS | vm._OF_TABLES
     assert public == set(vm.__all__) - {"__version__"} - when_used
     assert set(vm.__all__) <= set(dir(vm))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -45,5 +46,8 @@ assert vm.neighborhood.bounded().slug == "bounded"
 assert not any(name.startswith("viameter.logic") for name in sys.modules)
 assert vm.verify is vm.logic.verify
 assert not {"scipy", "z3", "cvc5"} & set(sys.modules)
+assert not any(name.startswith(("viameter.query", "viameter.session")) for name in sys.modules)
+assert vm.open is vm.session.open and vm.per is vm.query.per
+assert not {"ibis", "duckdb", "pandas", "pyarrow"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -8,7 +8,8 @@ import pytest
 
 import viameter.composition.accounting
 import viameter.logic.running
-import viameter.neighborhood  # noqa: F401  # with the lines above, registers every theorem
+import viameter.neighborhood
+import viameter.session  # noqa: F401  # with the lines above, registers every theorem
 from viameter.errors import RegistryError
 from viameter.theorem import Numbers, Theorem, all_theorems, find_theorem, registry, theorem, theorem_of
 

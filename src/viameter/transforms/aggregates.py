@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from typing import Any
 
 from viameter.arith import INFINITY, ZERO, Extended, floats, times
 from viameter.arith.exact_sum import exact_sum
 from viameter.core import Space, Transformation, by, constructor
-from viameter.errors import NoTheorem, ParameterError
+from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.spaces import (
     GREATEST_INT,
     LEAST_INT,
@@ -28,6 +29,8 @@ from viameter.spaces import (
 )
 from viameter.theorem import Numbers, theorem
 from viameter.transforms.requirements import number_element, row_metric, steps_per_change, vector_domain
+from viameter.transforms.rows import clamp
+from viameter.transforms.rows import column as column_of
 
 LARGEST_FLOAT = Fraction(sys.float_info.max)
 CASACUBERTA = "Casacuberta, Shoemate, Vadhan and Wagaman 2022 (Widespread Underestimation of Sensitivity), Section 3"
@@ -182,14 +185,21 @@ def count(space: Space) -> Transformation:
 
 
 @constructor
-def sum(space: Space) -> Transformation:
+def sum(space: Space, column: Any = None, *, bounds: Any = None) -> Transformation:
     """The sum of bounded rows: exact for integers, rounded once for floats.
+
+    Of a table, the sum of a column; with bounds, rows are clamped first. Of a table on an engine it takes both.
 
     >>> import viameter as vm
     >>> waits = vm.Space(vm.vectors(int), vm.SymmetricDistance()) >> vm.clamp(bounds=(0, 240)) >> vm.sum()
     >>> waits([10, 20, 500]), waits.map(1)
     (270, Fraction(240, 1))
+    >>> visits = vm.Space(vm.tables({"wait": int}), vm.SymmetricDistance()) >> vm.sum("wait", bounds=(0, 240))
+    >>> visits({"wait": [10, 20, 500]}), visits.map(1)
+    (270, Fraction(240, 1))
     """
+    if column is not None or bounds is not None:
+        return _of_column(space, column, bounds) >> sum()
     element, lower, upper = _bounded(space, "sum")
     metric = row_metric(space, "sum")
     steps = steps_per_change(space, metric)
@@ -222,14 +232,19 @@ def sum(space: Space) -> Transformation:
 
 
 @constructor
-def mean(space: Space) -> Transformation:
+def mean(space: Space, column: Any = None, *, bounds: Any = None) -> Transformation:
     """The mean of bounded rows, where the number of rows is public; rounded once.
+
+    Of a table, the mean of a column; with bounds, rows are clamped first. A question over a table on an engine takes
+    both, and needs no public number of rows.
 
     >>> import viameter as vm
     >>> ages = vm.Space(vm.vectors(int, bounds=(0, 100), size=4), vm.ChangeOneDistance())
     >>> vm.mean(ages)([20, 30, 40, 55]), float(vm.mean(ages).map(1))
     (36.25, 25.000000000000014)
     """
+    if column is not None or bounds is not None:
+        return _of_column(space, column, bounds) >> mean()
     element, lower, upper = _bounded(space, "mean")
     metric = row_metric(space, "mean")
     steps, size = steps_per_change(space, metric), vector_domain(space, "mean").size
@@ -253,6 +268,18 @@ def mean(space: Space) -> Transformation:
         function=function,
         bound=by(mean_of_replaced_rows, lower=lower, upper=upper, size=size, steps_per_change=steps),
     )
+
+
+def _of_column(space: Space, name: Any, bounds: Any) -> Transformation:
+    """A column of a table, clamped if bounds are given."""
+    if name is None:
+        return clamp(space, bounds=bounds)
+    if not isinstance(name, str):
+        raise ParameterError(
+            f"column={plain(name)}: expected the name of a column; expressions are for tables on an engine"
+        )
+    taken = column_of(space, name)
+    return taken if bounds is None else taken >> clamp(bounds=bounds)
 
 
 def sum_int64(values: Array, largest: int) -> int:

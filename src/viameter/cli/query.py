@@ -1,0 +1,205 @@
+"""Questions in a TOML file: preview what they cost, try them on made-up rows, or release them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import viameter as vm
+from viameter.cli.query_values import read_aggregates, read_budget, read_unit
+from viameter.errors import FormatError, OverBudget
+from viameter.query.expressions.parsing import parse
+
+Say = Callable[..., None]
+TABLE_KEYS = {"source", "table", "unit", "budget", "types", "order"}
+QUESTION_KEYS = frozenset({
+    "name", "filter", "derive", "limit", "group_by", "keys", "edges", "other",
+    "aggregates", "spend", "within", "alpha", "weights",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be done with a file of questions."""
+
+    file: str
+    release: bool = False
+    dry_run: int | None = None
+    as_json: bool = False
+    certificate: str | None = None
+
+
+def run_file(request: Request, say: Say) -> int:
+    """Preview the questions of a file, or release them; 0, or 1 where one does not fit into the budget."""
+    if request.dry_run is not None and (request.release or request.certificate is not None):
+        raise FormatError("--dry-run answers from made-up rows: leave --release and --certificate out")
+    if request.certificate is not None and not request.release:
+        raise FormatError("--certificate writes what was released: add --release")
+    document = _read(request.file)
+    table = _open(document, Path(request.file).parent)
+    if request.dry_run is not None:
+        table = table.dry_run(rows=request.dry_run, values=_values(document))
+    # All questions are understood before the first of them spends anything.
+    entries = [
+        (str(entry.get("name", f"question {place}")), entry) for place, entry in enumerate(document["question"], 1)
+    ]
+    asked = [(name, build_question(table, entry, name), _how(entry, name)) for name, entry in entries]
+    for _, question, how in asked:
+        _spend(question, how, check=False)
+    if request.release or request.dry_run is not None:
+        return _release(table, asked, request, say)
+    return _preview(table, asked, request, say)
+
+
+def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
+    results, losses = [], [table.spent]
+    for name, question, how in asked:
+        preview = question.preview(spend=_spend(question, how), alpha=how["alpha"], weights=how["weights"])
+        losses.append(preview.loss)
+        rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
+        results.append({"question": name, "loss": preview.loss.to_json(), "aggregates": rows})
+        if not request.as_json:
+            say(f"{name}\n{preview!r}\n")
+    total = table.budget.measure.total(losses)
+    fits = bool(total <= table.budget)
+    if request.as_json:
+        document = {"total": total.to_json(), "budget": table.budget.to_json(), "fits": fits, "questions": results}
+        say(json.dumps(document, default=str, indent=2))
+    else:
+        said = "which fits" if fits else "which does NOT fit"
+        say(f"all questions together: {total!r} of {table.budget!r}, {said}; nothing was spent")
+    return 0 if fits else 1
+
+
+def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
+    results: list[dict[str, Any]] = []
+    code = 0
+    for place, (name, question, how) in enumerate(asked, start=1):
+        try:
+            answer = question.release(**how)
+        except OverBudget as problem:
+            results.append({"question": name, "error": str(problem)})
+            code = 1
+            if not request.as_json:
+                say(f"{name}\n{problem}\n")
+            continue
+        results.append({"question": name, "loss": answer.loss.to_json(), "rows": answer.to_dicts()})
+        if request.certificate is not None:
+            _certify(answer, request.certificate, name, place)
+        if not request.as_json:
+            say(f"{name}\n{answer!r}\n")
+    practice = request.dry_run is not None
+    if request.as_json:
+        amounts = {"made_up_rows": practice, "spent": table.spent.to_json(), "left": table.left.to_json()}
+        say(json.dumps({**amounts, "questions": results}, default=str, indent=2))
+    else:
+        made_up = " (of made-up rows: nothing was spent)" if practice else ""
+        say(f"spent {table.spent!r}, left {table.left!r}{made_up}")
+    return code
+
+
+def _spend(question: Any, how: Mapping[str, Any], *, check: bool = True) -> Any:
+    """What a question is to spend; without a check, only whether it can be planned at all."""
+    spend = how.get("spend")
+    if spend is None:
+        try:
+            return question.spend_for(how["within"], alpha=how["alpha"], weights=how["weights"])
+        except OverBudget as problem:
+            return problem.asked
+    if not check:
+        question.preview(spend=spend, alpha=how["alpha"], weights=how["weights"])
+    return spend
+
+
+def build_question(table: Any, entry: Mapping[str, Any], name: str) -> Any:
+    """The question that an entry of a file describes."""
+    unknown = sorted(set(entry) - QUESTION_KEYS)
+    if unknown:
+        raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(QUESTION_KEYS))}")
+    for column, text in dict(entry.get("derive", {})).items():
+        table = table.derive(**{column: parse(str(text), table.schema)})
+    if "filter" in entry:
+        table = table.filter(parse(str(entry["filter"]), table.schema))
+    if "limit" in entry:
+        table = table.limit(**_mapping(entry["limit"], f"{name}: limit"))
+    aggregates = read_aggregates(_mapping(entry.get("aggregates", {"n": {"count": True}}), f"{name}: aggregates"), name)
+    if "group_by" not in entry:
+        return table.agg(**aggregates)
+    columns = entry["group_by"] if isinstance(entry["group_by"], list) else [entry["group_by"]]
+    keys = entry.get("keys")
+    if isinstance(keys, list):
+        keys = [tuple(key) if isinstance(key, list) else key for key in keys]
+    grouped = table.group_by(*columns, keys=keys, other=bool(entry.get("other", False)), edges=entry.get("edges"))
+    return grouped.agg(**aggregates)
+
+
+def _how(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if ("spend" in entry) == ("within" in entry):
+        raise FormatError(f'{name}: give spend = {{zcdp = "1/100"}}, or within = {{n = 25}}')
+    how: dict[str, Any] = {"alpha": str(entry.get("alpha", "1/20")), "weights": entry.get("weights")}
+    if "spend" in entry:
+        how["spend"] = read_budget(entry["spend"], f"{name}: spend")
+    else:
+        how["within"] = _mapping(entry["within"], f"{name}: within")
+    return how
+
+
+def _read(file: str) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise FormatError(f"{file} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise FormatError(f"{file} is not TOML: {problem}") from None
+    questions = document.get("question")
+    if not isinstance(document.get("table"), dict) or not isinstance(questions, list) or not questions:
+        raise FormatError(f"{file}: expected a [table] with source, unit and budget, and at least one [[question]]")
+    unknown = sorted(set(document["table"]) - TABLE_KEYS - {"values"})
+    if unknown:
+        raise FormatError(
+            f"{file}: [table] has an unknown key {unknown[0]!r}; known are {', '.join(sorted(TABLE_KEYS))}, values"
+        )
+    return document
+
+
+def _open(document: Mapping[str, Any], folder: Path) -> Any:
+    table = document["table"]
+    missing = [key for key in ("source", "unit", "budget") if key not in table]
+    if missing:
+        raise FormatError(f"[table] has no {missing[0]}: expected source, unit and budget")
+    source = str(table["source"])
+    if "://" not in source and not Path(source).is_absolute():
+        source = str(folder / source)  # a path is meant from where the file is
+    return vm.open(
+        source,
+        table=table.get("table"),
+        unit=read_unit(table["unit"]),
+        budget=read_budget(table["budget"], "budget"),
+        types=_mapping(table.get("types", {}), "types"),
+        order=table.get("order", "native"),
+    )
+
+
+def _values(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file says of columns, for made-up rows: lists of values, or `{range = [0, 10]}`."""
+    given = document["table"].get("values", {})
+    return {
+        name: tuple(value["range"]) if isinstance(value, dict) else value
+        for name, value in _mapping(given, "values").items()
+    }
+
+
+def _certify(answer: Any, folder: str, name: str, place: int) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    plain = "".join(letter if letter.isalnum() else "-" for letter in name)
+    answer.certificate().write(Path(folder) / f"{place:02d}-{plain}.json")
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FormatError(f"{name}: expected names with values, as in a TOML table")
+    return value

@@ -1,0 +1,86 @@
+"""The rows as the query sees them: the unit, the groups, the totals and the bin, under names of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viameter.errors import ParameterError, plain
+from viameter.query.bounding.identity import comparable
+
+__all__ = ["Projection", "checked_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Which columns of a table take part, and what they are called in the query and in its result."""
+
+    unit: str | None
+    groups: tuple[str, ...]
+    totals: Mapping[str, str | int]
+    bins: str | None
+    units: str | None
+
+    def __post_init__(self) -> None:
+        outputs = [*self.groups, *self.totals, *(name for name in (self.bins, self.units) if name is not None)]
+        for name in outputs:
+            if outputs.count(name) > 1:
+                raise ParameterError(f"the result would have two columns {name!r}: expected names that differ")
+        for name, total in self.totals.items():
+            if type(total) is not str and (type(total) is not int or total != 1):
+                raise ParameterError(
+                    f"total {name!r} is {plain(total)}: expected the name of a column of int64, or 1 to count rows"
+                )
+
+    @property
+    def group_names(self) -> list[str]:
+        """The names of the group columns in the query."""
+        return [f"g{place}" for place in range(len(self.groups))]
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns that are summed, each once."""
+        return list(dict.fromkeys(total for total in self.totals.values() if isinstance(total, str)))
+
+    def total_name(self, column: str) -> str:
+        """The name in the query of a column that is summed."""
+        return f"t{self.summed.index(column)}"
+
+    @property
+    def content_names(self) -> list[str]:
+        """The names in the query of what a row adds, beside the group that it adds to: totals and the bin."""
+        return [*(self.total_name(column) for column in self.summed), *(["b"] if self.bins is not None else [])]
+
+    def of(self, rows: Any, *, engine: str) -> Any:
+        """The projected table: u (the unit), g0, g1, ... (groups), t0, t1, ... (what is summed), b (the bin)."""
+        columns = {name: comparable(engine, rows[column], name=column) for name, column in self._compared}
+        columns |= {self.total_name(column): rows[column] for column in self.summed}
+        if self.bins is not None:
+            columns["b"] = rows[self.bins]
+        if not columns:  # an engine has no table without columns
+            import ibis
+
+            columns["one"] = ibis.literal(1, "int8")
+        return rows.select(**columns)
+
+    @property
+    def _compared(self) -> list[tuple[str, str]]:
+        unit = [] if self.unit is None else [("u", self.unit)]
+        return [*unit, *zip(self.group_names, self.groups, strict=True)]
+
+    def names_back(self, *, totals: bool) -> dict[str, str]:
+        """From names of the result to those of the query: groups and the bin, and the columns that are summed."""
+        names = dict(zip(self.groups, self.group_names, strict=True))
+        if totals:
+            names |= {column: self.total_name(column) for column in self.summed if column not in names}
+        if self.bins is not None:
+            names[self.bins] = "b"
+        return names
+
+
+def checked_groups(groups: Sequence[str]) -> tuple[str, ...]:
+    """The names of the group columns; one name alone is taken for a mistake."""
+    if isinstance(groups, str):
+        raise ParameterError(f"groups={plain(groups)} is one text: expected a list of names of columns")
+    return tuple(groups)

@@ -1,0 +1,147 @@
+"""Collecting: one pass of an engine over a unit's kept rows gives the integers of all statistics, group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from viameter.query.bounding import Limits, contributions
+from viameter.query.engines import run
+from viameter.query.keys import LISTED, Keys
+from viameter.query.rows import RESERVED, Rows
+from viameter.query.statistics import Bins, Statistic, Total, Units
+from viameter.sampling.entropy import SystemEntropy
+from viameter.spaces import Array
+
+Order = Literal["native", "portable"]
+Progress = Callable[[str], None]
+MOST = 2**62 - 1
+"""Where sums stop: that brings two of them no further apart, and noise is added within 64 bits."""
+Cell = tuple[int | None, Any]
+"""A group by its place, and a bin in it."""
+UNITS, BIN = f"{RESERVED}units", f"{RESERVED}bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """How the integers of a question are found: by which keys, of which rows of a unit, in which order of rows."""
+
+    keys: Keys
+    limits: Limits
+    order: Order = "native"
+    progress: Progress | None = None
+
+    def __call__(self, rows: Rows, statistics: Sequence[Statistic]) -> list[Array]:
+        """The integers of each statistic: by group, and by cell within a group."""
+        salt = fresh_salt()
+        wanted = list(dict.fromkeys(statistics))
+        leaves = list(dict.fromkeys(_leaves(one) for one in wanted if isinstance(one, Bins)))
+        totals = [one for one in wanted if isinstance(one, Total)]
+        found: dict[Statistic, Array] = {}
+        # One pass, and one more for each further column whose distribution is asked for.
+        for place, bins in enumerate(leaves or [None]):
+            first = place == 0
+            units = first and any(isinstance(one, Units) for one in wanted)
+            found |= self._pass(rows, totals if first else [], bins, units=units, salt=salt)
+        return [_merged(found[_leaves(one)], one) if isinstance(one, Bins) else found[one] for one in statistics]
+
+    def _pass(
+        self, rows: Rows, totals: Sequence[Total], bins: Bins | None, *, units: bool, salt: str
+    ) -> dict[Statistic, Array]:
+        table = self.keys.mark(rows)
+        names = {f"{RESERVED}total_{place}": total for place, total in enumerate(totals)}
+        summed: dict[str, str | int] = {name: 1 if total.value is None else name for name, total in names.items()}
+        if bins is not None:
+            summed[BIN + "_rows"] = 1
+        columns = {name: total.column(table) for name, total in names.items() if total.value is not None}
+        if bins is not None:
+            columns[BIN] = bins.column(table)
+        query = contributions(
+            table.mutate(**columns) if columns else table,
+            engine=rows.on.engine,
+            unit=rows.unit if self.limits != Limits() or units else None,
+            groups=self.keys.group_columns(),
+            totals=summed,
+            bins=None if bins is None else BIN,
+            units=UNITS if units else None,
+            limits=self.limits,
+            salt=salt,
+            order=self.order,
+        )
+        answered = run(rows.on, query, progress=self.progress)
+        result: dict[str, list[Any]] = {name: [row[name] for row in answered] for name in query.columns}
+        places = self._places(result)
+        cells = list(zip(places, result[BIN] if bins is not None else [None] * len(places), strict=True))
+        found: dict[Statistic, Array] = {total: self._added(cells, result[name]) for name, total in names.items()}
+        if units:
+            found[Units()] = self._added(cells, result[UNITS])
+        if bins is not None:
+            found[bins] = self._binned(cells, result[BIN + "_rows"], bins)
+        return found
+
+    def _places(self, result: dict[str, list[Any]]) -> list[int | None]:
+        """The group of each row of the engine's answer."""
+        columns = [result[name] for name in self.keys.columns]
+        size = len(next(iter(result.values()), ()))
+        listed = result[LISTED] if self.keys.other else [True] * size
+        known: dict[tuple[Any, ...], int | None] = {}
+        groups = list(zip(*columns, listed, strict=True)) if columns else [(True,)] * size
+        place = self.keys.finder()
+        for group in groups:
+            if group not in known:
+                known[group] = place(group[:-1], bool(group[-1])) if columns else 0
+        return [known[group] for group in groups]
+
+    def _added(self, cells: list[Cell], values: list[Any]) -> Array:
+        """By group, the sum over the bins of that group, if there are any."""
+        exact = [0] * self.keys.size
+        for (place, _), value in _one_each(cells, values).items():
+            if place is not None:
+                exact[place] += value
+        return _saturated(exact)
+
+    def _binned(self, cells: list[Cell], values: list[Any], bins: Bins) -> Array:
+        exact = [0] * (self.keys.size * bins.leaves)
+        for (place, leaf), value in _one_each(cells, values).items():
+            # Rows without a value are in no bin.
+            if place is not None and leaf is not None:
+                exact[place * bins.leaves + int(leaf)] = value
+        # Leaves stop early enough for their sums to stay within 62 bits.
+        return _saturated(exact, MOST // bins.leaves)
+
+
+def _one_each(cells: list[Cell], values: list[Any]) -> dict[Cell, int]:
+    """One number for each cell: the engine's groups are different ones, and should two of them look the same here, they
+    must not be added up, since a unit has its limits in each; the larger number moves no further than both.
+    """
+    found: dict[Cell, int] = {}
+    for cell, value in zip(cells, values, strict=True):
+        number = int(value)
+        found[cell] = max(found[cell], number) if cell in found else number
+    return found
+
+
+def fresh_salt() -> str:
+    """128 secret bits as text: which rows are kept of a unit is decided anew for each release."""
+    return format(SystemEntropy().stream(16).bits(128), "032x")
+
+
+def _leaves(bins: Bins) -> Bins:
+    return Bins(bins.value, bins.edges)
+
+
+def _merged(leaves: Array, bins: Bins) -> Array:
+    """Rows by bin from rows by leaf."""
+    if bins.ways == 1:
+        return leaves
+    table = leaves.reshape(-1, bins.leaves)
+    padded = np.pad(table, ((0, 0), (0, bins.cells * bins.ways - bins.leaves)))
+    merged: Array = padded.reshape(len(table), bins.cells, bins.ways).sum(axis=2).reshape(-1)
+    return merged
+
+
+def _saturated(numbers: list[int], most: int = MOST) -> Array:
+    return np.array([min(max(number, -most), most) for number in numbers], dtype=np.int64)

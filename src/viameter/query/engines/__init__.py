@@ -1,0 +1,31 @@
+"""Engines that hold private tables: open a source, run a question where the rows are, cancel it.
+
+Ibis and the engines are heavy and optional: they are imported when a source is opened, never by this package.
+"""
+
+from viameter.query.engines.capabilities import ENGINES, require, supports
+from viameter.query.engines.columns import arrow_table
+from viameter.query.engines.digests import native_digest, portable_digest
+from viameter.query.engines.errors import ConnectionLost, EngineError
+from viameter.query.engines.public import public_table
+from viameter.query.engines.running import run, sql_of
+from viameter.query.engines.sources import open_source
+from viameter.query.engines.sums import exact_sum
+from viameter.query.engines.table import EngineTable
+
+__all__ = [
+    "ENGINES",
+    "ConnectionLost",
+    "EngineError",
+    "EngineTable",
+    "arrow_table",
+    "exact_sum",
+    "native_digest",
+    "open_source",
+    "portable_digest",
+    "public_table",
+    "require",
+    "run",
+    "sql_of",
+    "supports",
+]

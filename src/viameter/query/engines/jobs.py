@@ -1,0 +1,133 @@
+"""A query in its engine: fetch its rows, cancel it from another thread, ask how far it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import UTC
+from typing import Any
+
+from viameter.errors import ParameterError
+from viameter.query.engines.capabilities import DUCKDB, POSTGRES, PYSPARK, known_engine
+from viameter.query.engines.names import fresh_name
+
+
+class Job(ABC):
+    """One query that is to be run once. `fetch` is called in a thread of its own, the rest from any thread."""
+
+    def __init__(self, backend: Any, sql: str) -> None:
+        self.backend, self.sql = backend, sql
+
+    @abstractmethod
+    def fetch(self) -> list[Any]:
+        """The rows as sequences of Python values."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Ask the engine to stop; `fetch` then raises soon. It may be called before `fetch` began, to no effect."""
+
+    def share(self) -> float | None:
+        """The share of the work that is done, between 0 and 1, if the engine knows."""
+        return None
+
+    def lost(self) -> bool:
+        """Whether the engine is gone."""
+        return False
+
+
+class DuckdbJob(Job):
+    """A query in the DuckDB of this process, on the connection that knows the registered frames."""
+
+    def fetch(self) -> list[Any]:
+        """Run it on the backend's connection."""
+        require_plain_texts(self.backend)
+        rows: list[Any] = self.backend.con.execute(self.sql).fetchall()
+        return rows
+
+    def cancel(self) -> None:
+        """Ask the engine to stop."""
+        self.backend.con.interrupt()
+
+    def share(self) -> float | None:
+        """What the engine says of its progress."""
+        percent = self.backend.con.query_progress()
+        return percent / 100 if percent >= 0 else None
+
+
+class PostgresJob(Job):
+    """A query on a connection to a PostgreSQL server."""
+
+    def fetch(self) -> list[Any]:
+        """Run it on the backend's connection."""
+        connection = self.backend.con
+        with connection.transaction(), connection.cursor() as cursor:
+            # A backslash in a constant is a backslash, whatever the server or the role is set to.
+            cursor.execute("SET LOCAL standard_conforming_strings = on")
+            rows: list[Any] = cursor.execute(self.sql).fetchall()
+            return rows
+
+    def cancel(self) -> None:
+        """Ask the engine to stop."""
+        self.backend.con.cancel_safe(timeout=5)
+
+    def lost(self) -> bool:
+        """Whether the connection is closed."""
+        return bool(self.backend.con.closed)
+
+
+class SparkJob(Job):
+    """A query in a Spark session; a name of its own tells its tasks from those of other threads."""
+
+    def __init__(self, backend: Any, sql: str) -> None:
+        super().__init__(backend, sql)
+        self.session, self.name = backend._session, fresh_name("query")
+        # Spark Connect has no context on this side, and knows operations by tags.
+        self.context = None if "connect" in type(self.session).__module__ else self.session.sparkContext
+
+    def fetch(self) -> list[Any]:
+        """Run it under its name, which Spark keeps by thread: this one ends with the query."""
+        if self.context is None:
+            self.session.addTag(self.name)
+        else:
+            self.context.setJobGroup(self.name, "viameter", interruptOnCancel=True)
+        # A constant such as '${x}' is itself, and not the value of a variable.
+        self.session.conf.set("spark.sql.variable.substitute", "false")
+        answered = self.session.sql(self.sql)
+        moments = [field.dataType.typeName() == "timestamp" for field in answered.schema]
+        # Spark hands over times of the world as those of the zone of this process.
+        return [
+            tuple(_utc(value) if moment else value for value, moment in zip(row, moments, strict=True))
+            for row in answered.collect()
+        ]
+
+    def cancel(self) -> None:
+        """Ask the engine to stop."""
+        if self.context is None:
+            self.session.interruptTag(self.name)
+        else:
+            self.context.cancelJobGroup(self.name)
+
+    def lost(self) -> bool:
+        """Whether the session was stopped."""
+        return self.context is not None and self.context._jsc is None
+
+
+def require_plain_texts(backend: Any) -> None:
+    """Refuse a DuckDB that takes different texts for equal everywhere: limits would be kept of other groups."""
+    ((collation,),) = backend.con.execute("SELECT current_setting('default_collation')").fetchall()
+    if collation:
+        raise ParameterError(
+            f"this DuckDB compares texts by default_collation={collation!r}, so that different texts are equal; "
+            "RESET default_collation first"
+        )
+
+
+def _utc(moment: Any) -> Any:
+    return moment if moment is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+JOBS: dict[str, type[Job]] = {DUCKDB: DuckdbJob, POSTGRES: PostgresJob, PYSPARK: SparkJob}
+
+
+def job_of(backend: Any, sql: str) -> Job:
+    """The query as a job of its engine."""
+    return JOBS[known_engine(backend.name)](backend, sql)

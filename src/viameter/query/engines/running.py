@@ -1,0 +1,132 @@
+"""Run one query where the rows are, so that Ctrl-C cancels it there and progress can be told meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Any
+
+from viameter.errors import ParameterError
+from viameter.query.engines.errors import ConnectionLost, EngineError
+from viameter.query.engines.jobs import Job, job_of
+from viameter.query.engines.quiet import THREAD_NAME
+from viameter.query.engines.table import EngineTable
+from viameter.query.engines.turns import Turn, turn_of
+
+HALF_A_SECOND = 0.5
+
+
+def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
+    """The rows of an Ibis query as Python values; for small results.
+
+    Interrupted by Ctrl-C, or by an error of `progress`, it cancels the query in the engine and raises that on; the
+    table can be asked again. `progress` is told about twice a second how long it has taken.
+
+    >>> from viameter.query.engines import open_source
+    >>> flights = open_source({"carrier": ["UA", "AA", "UA"]})
+    >>> run(flights, flights.expression.group_by("carrier").agg(n=flights.expression.count()).order_by("carrier"))
+    [{'carrier': 'AA', 'n': 1}, {'carrier': 'UA', 'n': 2}]
+    """
+    began = time.monotonic()
+
+    def tell(share: float | None = None) -> None:
+        if progress is not None:
+            seconds = f"{time.monotonic() - began:.0f} s"
+            progress(seconds if share is None else f"{seconds}, {share:.0%} done")
+
+    turn = turn_of(table.backend)
+    while not turn.lock.acquire(timeout=HALF_A_SECOND):
+        tell()
+    try:
+        running = _Running(_prepared(table, query, turn), turn)
+        running.start()
+    except BaseException:
+        turn.lock.release()
+        raise
+    try:
+        while not running.finished.wait(HALF_A_SECOND):
+            tell(running.share())
+    except BaseException:
+        running.cancel()
+        raise
+    names = query.as_table().columns
+    return [dict(zip(names, row, strict=True)) for row in running.rows()]
+
+
+def sql_of(table: EngineTable, query: Any, *, pretty: bool = True) -> str:
+    """The SQL that the engine is given for a query."""
+    ibis_compiler = table.backend.compiler
+    try:
+        # Not by the backend, which logs what it compiles if Ibis was set to be verbose.
+        return str(ibis_compiler.to_sqlglot(query.as_table()).sql(dialect=table.backend.dialect, pretty=pretty))
+    except Exception as error:
+        raise ParameterError(f"this query cannot be written for {table.engine} ({type(error).__name__})") from None
+
+
+class _Running:
+    """A job in a thread of its own. The thread gives back the turn when the engine is done, whoever still waits."""
+
+    def __init__(self, job: Job, turn: Turn) -> None:
+        self._job, self._turn = job, turn
+        self._gate, self._is_cancelled = Lock(), False
+        self._rows: list[Any] | None = None
+        self._error: EngineError | None = None
+        self.finished = Event()
+
+    def start(self) -> None:
+        Thread(target=self._fetch, name=THREAD_NAME, daemon=True).start()
+
+    def _fetch(self) -> None:
+        try:
+            if not self._is_cancelled:
+                self._rows = self._job.fetch()
+        except BaseException as error:
+            # The engine's error ends here: its text and its traceback may hold rows.
+            self._error = _sealed(self._job, error)
+        finally:
+            with self._gate:  # no cancel is on its way any more: it would reach the next query
+                self.finished.set()
+            self._turn.lock.release()
+
+    def share(self) -> float | None:
+        """The share of the work that is done."""
+        try:
+            return self._job.share()
+        except Exception:
+            return None
+
+    def cancel(self) -> None:
+        """Cancel, again and again until the engine has stopped: it may not have begun when it was first told."""
+        self._is_cancelled = True
+        while not self.finished.is_set():
+            with self._gate, suppress(Exception):
+                if not self.finished.is_set():
+                    self._job.cancel()
+            self.finished.wait(0.1)
+
+    def rows(self) -> list[Any]:
+        """What was fetched."""
+        if self._error is not None:
+            raise self._error
+        assert self._rows is not None
+        return self._rows
+
+
+def _prepared(table: EngineTable, query: Any, turn: Turn) -> Job:
+    turn.drop_what_is_unused()
+    job = job_of(table.backend, sql_of(table, query, pretty=False))
+    error: EngineError | None = None
+    try:
+        table.backend._run_pre_execute_hooks(query)  # hands over small tables that the expression holds
+    except Exception as cause:
+        error = _sealed(job, cause)
+    if error is not None:
+        raise error
+    return job
+
+
+def _sealed(job: Job, error: BaseException) -> EngineError:
+    kind = type(error).__name__
+    return (ConnectionLost if job.lost() else EngineError)(job.backend.name, kind)

@@ -1,0 +1,76 @@
+"""EngineTable: a private table where it lives, as an Ibis expression; making or copying it reads no row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from viameter.errors import ParameterError
+from viameter.query.engines.capabilities import known_engine
+from viameter.query.engines.imports import import_ibis
+from viameter.query.engines.names import fresh_name
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class EngineTable:
+    """A table of one engine. It is a handle: copies of it are itself, and what it shows are its columns alone."""
+
+    expression: Any
+    """The Ibis table expression."""
+    backend: Any
+    """The Ibis backend that runs it."""
+    keeps: tuple[Any, ...] = ()
+    """What must stay alive as long as the table does, such as frames that the engine reads in place."""
+
+    def __post_init__(self) -> None:
+        ibis = import_ibis()
+        if not isinstance(self.expression, ibis.expr.types.Table):
+            raise ParameterError(f"an EngineTable holds an Ibis table, not {type(self.expression).__name__}")
+        known_engine(getattr(self.backend, "name", type(self.backend).__name__))
+        operations = ibis.expr.operations
+        for node in self.expression.op().find((operations.DatabaseTable, operations.SQLQueryResult)):
+            if node.source is not self.backend:
+                raise ParameterError(
+                    "the expression has a table of another backend: tables can be joined on one backend only; open the "
+                    "second with beside="
+                )
+
+    @property
+    def engine(self) -> str:
+        """The engine's name in Ibis: "duckdb", "postgres" or "pyspark"."""
+        return str(self.backend.name)
+
+    @property
+    def ibis_schema(self) -> Any:
+        """Names and Ibis types of the columns."""
+        return self.expression.schema()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(self.expression.columns)
+
+    def with_expression(self, expression: Any) -> Self:
+        """Another table of the same backend, such as this one filtered or joined."""
+        return replace(self, expression=expression)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise ParameterError("an EngineTable stays in its process: it holds a connection; open the source again there")
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name}: {kind}" for name, kind in self.ibis_schema.items())
+        return f"EngineTable({self.engine}; {columns})"
+
+
+def as_its_own(backend: Any) -> Any:
+    """A backend that equals itself alone. Ibis tells backends by how they were connected, and so would take tables of
+    two databases in memory for one.
+    """
+    vars(backend)["db_identity"] = fresh_name("backend")
+    return backend

@@ -1,0 +1,48 @@
+"""Preview: what a question would cost and how wide its intervals would be; made from public parameters alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from viameter.core import Loss
+from viameter.query.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """One aggregate: its share of the cost, its noise, and how far it may be from the truth."""
+
+    name: str
+    loss: Loss
+    """What the statistics cost that it uses; several aggregates may share one."""
+    noise: str
+    widths: dict[str, float]
+    """Half the width of the interval, by what it depends on: nothing, or the size of a group."""
+    covers: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Preview:
+    """What a question would cost, aggregate by aggregate; nothing was read or spent."""
+
+    rows: tuple[PreviewRow, ...]
+    loss: Loss
+    spent: Loss
+    left: Loss
+    fits: bool
+    alpha: Fraction
+    unit: Unit
+    kept: str
+    """What counts of a unit."""
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        from viameter.query.showing import preview_text
+
+        return preview_text(self)
+
+    def _repr_html_(self) -> str:
+        from viameter.query.showing import preview_html
+
+        return preview_html(self)

@@ -1,0 +1,289 @@
+"""Relation: a private table and what is done with its rows before anything is added up; each step has its Space.
+
+Every step treats units one by one (see the theorem `units-one-by-one`), so that none moves two tables further apart. A
+step is a Transformation from handle to handle; nothing is read before a question is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from viameter.arith import Number, exact
+from viameter.core import Space, Transformation, by
+from viameter.errors import NumberError, ParameterError, plain
+from viameter.query.bounding.identity import comparable
+from viameter.query.database import Database, database_space
+from viameter.query.engines import portable_digest, public_table
+from viameter.query.expressions import Column, Expression, Kind, Schema, to_ibis
+from viameter.query.public_tables import PublicTable
+from viameter.query.rows import RESERVED, UNIT, Rows
+from viameter.query.spaces import space_of
+from viameter.query.theorems import units_one_by_one
+from viameter.query.units import Unit
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Relation:
+    """Rows of a private table, on the way to a question."""
+
+    source: Rows | Database
+    """What was opened: a table, or several."""
+    unit: Unit
+    steps: tuple[Transformation, ...] = ()
+    fanout: int = 1
+    """How many rows come of one row at most, through joins with public tables."""
+
+    @property
+    def source_space(self) -> Space:
+        """Where what was opened lives."""
+        if isinstance(self.source, Database):
+            return database_space(self.source, self.unit)
+        return space_of(self.source.schema, self.unit)
+
+    @property
+    def space(self) -> Space:
+        """Where these rows live."""
+        return self.steps[-1].output_space if self.steps else self.source_space
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that there are here."""
+        domain: Any = self.space.domain
+        found: Schema = domain.schema
+        return found
+
+    def __getitem__(self, name: str) -> Expression:
+        return Column(name, self.schema.require(name))
+
+    def rows(self, source: Rows | Database | None = None) -> Rows:
+        """The handle to these rows; nothing is run."""
+        rows: Any = self.source if source is None else source
+        for step in self.steps:
+            rows = step.function(rows)
+        found: Rows = rows
+        return found
+
+    def filter(self, predicate: Expression) -> Relation:
+        """The rows for which the predicate is true; those for which it is NULL are left out."""
+        self._require(predicate, Kind.BOOLEAN, "filter")
+        return self._step(f"filter({predicate!r})", Keep(predicate), self.schema)
+
+    def select(self, names: Sequence[str]) -> Relation:
+        """These columns alone."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        schema = Schema({name: self.schema.require(name) for name in wanted})
+        return self._step(f"select({', '.join(wanted)})", _selecting(wanted, schema), schema)
+
+    def derive(self, columns: Mapping[str, Expression]) -> Relation:
+        """One more column for each expression, or another in the place of the one of that name."""
+        for name, expression in columns.items():
+            self._require(expression, None, f"derive({name}=...)")
+            _require_own(name)
+        types = {**dict(self.schema), **{name: expression.type for name, expression in columns.items()}}
+        _require_apart(types, columns)
+
+        def derive(rows: Rows) -> Rows:
+            return rows.with_expression(
+                lambda table: table.mutate(**{name: to_ibis(made, table) for name, made in columns.items()}),
+                Schema(types),
+            )
+
+        text = ", ".join(f"{name}={made!r}" for name, made in columns.items())
+        return self._step(f"derive({text})", derive, Schema(types))
+
+    def join_public(self, other: PublicTable, on: Sequence[str]) -> Relation:
+        """Rows with the columns of public rows that have the same values in `on`; those without a match are left out.
+
+        A row with several matches gives as many rows.
+        """
+        keys = [on] if isinstance(on, str) else list(on)
+        if not keys:
+            raise ParameterError("join: on=[] names no column to join on")
+        for name in keys:
+            mine, theirs = self.schema.require(name), other.schema.require(name)
+            if mine.kind is not theirs.kind:
+                raise ParameterError(
+                    f"join: {name!r} is {mine.kind.value} here and {theirs.kind.value} in the public table"
+                )
+            if mine.kind is Kind.REAL:
+                raise ParameterError(f"join: {name!r} is REAL, and reals are equal by accident; cut it into bins first")
+        added = {name: kind for name, kind in other.schema.items() if name not in keys}
+        both = [name for name in added if name in self.schema]
+        if both:
+            raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
+        for name in added:
+            _require_own(name)
+        schema = Schema({**dict(self.schema), **added})
+        _require_apart(schema, added)
+
+        def join(rows: Rows) -> Rows:
+            right = public_table(rows.on, other.columns)
+            # Columns of the public table come in under names of their own: engines differ in what they call doubles.
+            renamed = right.select(**{f"{RESERVED}public_{name}": right[name] for name in right.columns})
+
+            def joined(table: Any) -> Any:
+                # Read as expressions are: an engine that compared times of a zone with others would take some for one.
+                read = {name: to_ibis(Column(name, self.schema[name]), table) for name in keys}
+                pairs = [(name, read[name], renamed[f"{RESERVED}public_{name}"]) for name in keys]
+                made = table.inner_join(renamed, [_equal(rows, *pair) for pair in pairs])
+                kept = {name: made[name] for name in table.columns}
+                return made.select(**kept, **{name: made[f"{RESERVED}public_{name}"] for name in added})
+
+            return rows.with_expression(joined, schema)
+
+        made = self._step(f"join(public table of {', '.join(other.schema)}, on={', '.join(keys)})", join, schema)
+        return replace(made, fanout=self.fanout * other.most_matches(tuple(keys)))
+
+    def join(self, other: Relation, on: Sequence[str] = ()) -> Relation:
+        """Pairs of rows of one unit in two private tables, which agree in the columns `on` too."""
+        keys = [on] if isinstance(on, str) else list(on)
+        if self.rows().unit is None:
+            raise ParameterError(
+                f"join: {self.unit!r} hides single rows; two private tables are joined where a unit has rows in both, "
+                "as with per(...) or per_entity(...)"
+            )
+        if other.source is not self.source:
+            raise ParameterError(
+                "join: two private tables are joined if they were opened together, vm.open({'one': ..., 'other': ...}, "
+                "...), so that one budget counts what is learned of both; a public one comes in by vm.public(...)"
+            )
+        for name in keys:
+            if self.schema.require(name).kind is not other.schema.require(name).kind:
+                raise ParameterError(f"join: {name!r} has different types in the two tables")
+        mine, theirs = (side.rows().expression[UNIT].type() for side in (self, other))
+        if mine.is_string() != theirs.is_string():
+            raise ParameterError(f"join: units are named by {mine} in the one table, and by {theirs} in the other")
+        own = {self.unit.column} if self.unit.column is not None else set()
+        added = {name: kind for name, kind in other.schema.items() if name not in keys and name not in own}
+        both = [name for name in added if name in self.schema]
+        if both:
+            raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
+        schema = Schema({**dict(self.schema), **added})
+        _require_apart(schema, added)
+
+        def join(source: Rows | Database) -> Rows:
+            left, theirs = self.rows(source), other.rows(source).expression
+            renamed = theirs.select(**{f"{RESERVED}right_{name}": theirs[name] for name in (*keys, *added, UNIT)})
+
+            def joined(table: Any) -> Any:
+                pairs = [(name, table[name], renamed[f"{RESERVED}right_{name}"]) for name in (*keys, UNIT)]
+                made = table.inner_join(renamed, [_equal(left, *pair) for pair in pairs])
+                kept = {name: made[name] for name in table.columns}
+                return made.select(**kept, **{name: made[f"{RESERVED}right_{name}"] for name in added})
+
+            return left.with_expression(joined, schema)
+
+        # Both sides come from one source, so that this is one step from there.
+        steps = [" >> ".join(step.made_by for step in side.steps) or "all rows" for side in (self, other)]
+        made_by = f"join({steps[0]}; {steps[1]}; on the unit{''.join(f', {name}' for name in keys)})"
+        return replace(self, steps=())._step(made_by, join, schema)
+
+    def sample(self, fraction: Number, *, salt: str) -> Relation:
+        """About this fraction of units, with all of their rows; chosen by a hash of the unit and the salt.
+
+        No amplification of privacy is claimed for it.
+        """
+        share = exact(fraction, name="fraction")
+        if not 0 < share <= 1:
+            raise NumberError(f"fraction={fraction!s} is not between 0 and 1")
+        if self.rows().unit is None:
+            raise ParameterError(f"sample: {self.unit!r} hides single rows, which have no name to be sampled by")
+        # Hexadecimal digits of a digest are uniform: those below the bound are that fraction of them, rounded down.
+        bound = f"{int(share * 16**8):08x}" if share < 1 else None
+
+        def sample(rows: Rows) -> Rows:
+            if bound is None:
+                return rows
+            return rows.with_expression(
+                lambda table: table.filter(portable_digest(rows.on.engine, [table[UNIT]], salt)[:8] < bound)
+            )
+
+        return self._step(f"sample({fraction!s})", sample, self.schema)
+
+    def _step(self, made_by: str, function: Callable[[Any], Rows], schema: Schema) -> Relation:
+        step = Transformation(
+            input_space=self.space,
+            output_space=space_of(schema, self.unit),
+            function=function,
+            bound=by(units_one_by_one),
+            made_by=made_by,
+        )
+        return replace(self, steps=(*self.steps, step))
+
+    def _require(self, expression: Any, kind: Kind | None, where: str) -> None:
+        if not isinstance(expression, Expression):
+            raise ParameterError(f'{where} takes an expression such as table["age"] > 40, not {plain(expression)}')
+        for name in expression.columns:
+            self.schema.require(name)
+        if kind is not None and expression.type.kind is not kind:
+            raise ParameterError(f"{where}: {expression!r} is {expression.type.kind.value}, not {kind.value}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """Keeps the rows for which a predicate is true, and does nothing else: what filters is known by its class."""
+
+    predicate: Expression
+
+    def __call__(self, rows: Rows) -> Rows:
+        """The rows that are kept; nothing is run."""
+        return rows.with_expression(lambda table: table.filter(to_ibis(self.predicate, table).fill_null(False)))
+
+
+def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
+    """That two columns are the same, to the letter: a collation of the engine would take more for equal."""
+    engine = rows.on.engine
+    return comparable(engine, left, name=name) == comparable(engine, right, name=name)
+
+
+def source_rows(opened: Any, unit_column: str | None) -> Rows:
+    """The rows of a table as it was opened: its columns, and the unit of each row; rows of nobody are dropped."""
+    schema = Schema.of_ibis(opened.ibis_schema)
+    reserved = [name for name in opened.columns if _is_reserved(name)]
+    if reserved:
+        raise ParameterError(
+            f"column {reserved[0]!r}: names that start with {RESERVED!r} are the library's own; rename it"
+        )
+    for place, name in enumerate(opened.columns):
+        _require_apart(opened.columns[:place], [name])
+    # Nothing is left that questions cannot use: an engine might find it under another name.
+    table = opened.expression.select(*schema)
+    if unit_column is None:
+        return Rows(opened.with_expression(table), schema, None)
+    kind = schema.require(unit_column).kind
+    if kind not in (Kind.TEXT, Kind.INTEGER):
+        raise ParameterError(f"unit column {unit_column!r} is {kind.value}: units are named by text or integers")
+    # Whole numbers that are decimals have no digest of their own.
+    column = Column(unit_column, schema[unit_column])
+    unit = to_ibis(column, table) if table[unit_column].type().is_decimal() else table[unit_column]
+    # To the letter: engines may take 'a' and 'A' for the same, and units are told apart by their names here.
+    named = table.mutate(**{UNIT: comparable(opened.engine, unit, name=unit_column)})
+    return Rows(opened.with_expression(named.filter(named[UNIT].notnull())), schema, UNIT)
+
+
+def _selecting(names: list[str], schema: Schema) -> Callable[[Rows], Rows]:
+    def select(rows: Rows) -> Rows:
+        hidden = [] if rows.unit is None else [rows.unit]
+        return rows.with_expression(lambda table: table.select(*names, *hidden), schema)
+
+    return select
+
+
+def _require_own(name: str) -> None:
+    if not isinstance(name, str) or not name or _is_reserved(name):
+        raise ParameterError(f"column name {plain(name)}: expected text that does not start with {RESERVED!r}")
+
+
+def _require_apart(names: Iterable[str], new: Iterable[str]) -> None:
+    """Engines that do not tell capitals would take one column for another, of another type, and fail on some rows."""
+    for name in new:
+        alike = [other for other in names if other != name and other.casefold() == name.casefold()]
+        if alike:
+            raise ParameterError(f"columns {alike[0]!r} and {name!r} differ in capitals alone; choose another name")
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether it is the library's own, to engines that do not tell capitals."""
+    return name.casefold().startswith(RESERVED)

@@ -1,0 +1,220 @@
+"""Question: aggregates by group; what they would cost, and their release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from viameter.arith import Number
+from viameter.core import Loss, Measurement
+from viameter.errors import OverBudget, ParameterError, plain
+from viameter.query.aggregates import Reading, read_aggregate
+from viameter.query.answer import Answer
+from viameter.query.collecting import Collecting
+from viameter.query.contributing import limits_of
+from viameter.query.estimates.noise import read_alpha
+from viameter.query.keys import Keys
+from viameter.query.planning import Part, Plan, noise_kind, plan, read_spend
+from viameter.query.preview import Preview, PreviewRow
+from viameter.query.statistics import Statistic
+from viameter.session.consistency import consistent
+from viameter.session.table import Table
+from viameter.session.within import spend_for
+
+if TYPE_CHECKING:
+    from viameter.session.ranking import Ranking
+
+ALPHA = "1/20"
+"""How often an interval may miss, unless something else is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Rows by group, of which aggregates can be asked."""
+
+    table: Table
+    keys: Keys
+    shown: tuple[str, ...] | None = None
+    """The columns of an answer that name a group, if they are not those that rows are grouped by."""
+    labels: tuple[tuple[Any, ...], ...] | None = None
+
+    def agg(self, **aggregates: Any) -> Question:
+        """What is asked of each group, by the name that it has in the answer."""
+        if not aggregates:
+            raise ParameterError("agg: name at least one aggregate, as in agg(n=vm.count())")
+        columns = self.shown or self.keys.columns
+        for name in aggregates:
+            if name in columns:
+                raise ParameterError(f"agg: {name!r} is the name of a column that groups rows; choose another")
+            taken = [f"{other}{end}" for other in aggregates for end in ("_lower", "_upper")]
+            if name in taken:
+                raise ParameterError(
+                    f"agg: {name!r} is what an end of another aggregate's interval is called; rename it"
+                )
+        kind = noise_kind(self.table.session.measure)
+        readings = {
+            name: read_aggregate(name, given).read(self.table.schema, kind) for name, given in aggregates.items()
+        }
+        # What nothing limits is refused here, before anything is planned.
+        statistics = [one for reading in readings.values() for one in reading.statistics]
+        limits = limits_of(self.table.relation, self.table.limits, statistics=statistics, groups=self.keys.size)
+        session = self.table.session
+        collecting = Collecting(self.keys, limits, session.order, session.progress)
+        return Question(self, readings, collecting)
+
+    def top(self, k: int, *, by: Literal["rows", "units"] = "rows") -> Ranking:
+        """Which k of the groups have the most rows, or the most units; in order, without their numbers."""
+        from viameter.session.ranking import Ranking
+
+        return Ranking(self, k, by)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Question:
+    """Aggregates by group of a private table. It is public: it says what is asked, and nothing of the rows."""
+
+    grouped: Grouped
+    readings: Mapping[str, Reading]
+    collecting: Collecting
+
+    @property
+    def table(self) -> Table:
+        """The rows that are asked about."""
+        return self.grouped.table
+
+    def measurement(self, *, spend: Loss, weights: Mapping[str, Number] | None = None) -> Measurement:
+        """The question as a Measurement of the table that was opened; it may be composed and metered like any other."""
+        return self._plan(spend, weights).measurement
+
+    def preview(self, *, spend: Loss, alpha: Number = ALPHA, weights: Mapping[str, Number] | None = None) -> Preview:
+        """What it would cost, and how wide intervals would be; no row is read, and nothing is spent."""
+        planned, chance = self._plan(spend, weights), read_alpha(alpha)
+        by_statistic = {part.statistic: part for part in planned.parts}
+        rows = []
+        for name, reading in self.readings.items():
+            parts = [by_statistic[statistic] for statistic in reading.statistics]
+            losses = [part.loss for part in dict.fromkeys(parts)]
+            cost = losses[0].measure.total(losses)
+            noise = ", ".join(dict.fromkeys(_noise(part) for part in parts))
+            widths = reading.widths([part.noise for part in parts], chance)
+            rows.append(PreviewRow(name, cost, noise, widths, reading.covers))
+        session = self.table.session
+        return Preview(
+            tuple(rows), planned.loss, session.spent, session.left, session.fits(planned.measurement), chance,
+            session.unit, self._kept(),
+        )  # fmt: skip
+
+    def release(
+        self,
+        *,
+        spend: Loss | None = None,
+        within: Mapping[str, Number] | None = None,
+        alpha: Number = ALPHA,
+        weights: Mapping[str, Number] | None = None,
+        raw: bool = False,
+    ) -> Answer:
+        """Spend, run, and answer: `spend` is the loss; or `within` names widths, and the least loss that buys them.
+
+        `weights` says how the loss is shared among aggregates: each has 1 if it is not named. Counts below 0 are set to
+        0, and quantiles made to rise, unless `raw` ones are asked for.
+        """
+        chance = read_alpha(alpha)
+        if (spend is None) == (within is None):
+            raise ParameterError("release: give spend=... (a loss) or within=... (widths that are to be reached)")
+        if within is not None:
+            spend = self.spend_for(within, alpha=chance, weights=weights)
+        assert spend is not None
+        planned = self._plan(spend, weights)
+        released = self.table.session.charge(planned.measurement)
+        return self._answer(planned, released, chance, raw=raw)
+
+    def spend_for(
+        self, within: Mapping[str, Number], *, alpha: Number = ALPHA, weights: Mapping[str, Number] | None = None
+    ) -> Loss:
+        """The least loss for which the intervals of these aggregates reach no further than asked, to either side."""
+        shares = self._shares(weights)
+        found = spend_for(
+            self.table.relation, self.readings, shares, self.collecting, within, read_alpha(alpha),
+            self.table.session.measure,
+        )  # fmt: skip
+        session = self.table.session
+        # What does not fit is said in numbers before anything is charged.
+        if not session.fits(self._plan(found, weights).measurement):
+            raise OverBudget(spent=session.spent, asked=found, left=session.left, budget=session.budget)
+        return found
+
+    def _answer(self, planned: Plan, released: Any, alpha: Fraction, *, raw: bool = False) -> Answer:
+        noisy = planned.noisy(released)
+        estimates = {
+            name: (reading.raw if raw and reading.raw is not None else reading.estimate)(
+                [noisy[statistic] for statistic in reading.statistics], alpha
+            )
+            for name, reading in self.readings.items()
+        }
+        estimates, notes = (estimates, ()) if raw else consistent(estimates, self.readings)
+        negative = [
+            name for name, reading in self.readings.items()
+            if reading.raw is not None and not raw and (noisy[reading.statistics[0]].values < 0).any()
+        ]  # fmt: skip
+        if negative:
+            notes = (*notes, f"numbers of {', '.join(negative)} below 0 were set to 0; raw=True shows them")
+        if self.table.unit.rows_without_limit is None and self._kept():
+            kept = f"of a {self.table.unit.name} at most {self._kept()} count"
+            notes = (*notes, f"{kept}; intervals are of what was kept, and do not cover the rest")
+        keys = self.grouped.keys
+        labels = (
+            keys.labels if self.grouped.labels is None else (*self.grouped.labels, *keys.labels[len(keys.groups) :])
+        )
+        return Answer(
+            self.grouped.shown or keys.columns,
+            labels,
+            estimates,
+            {name: reading.covers for name, reading in self.readings.items()},
+            alpha,
+            planned.measurement,
+            self.table.unit,
+            notes,
+        )
+
+    def _plan(self, spend: Loss, weights: Mapping[str, Number] | None) -> Plan:
+        loss = read_spend(spend, self.table.session.measure)
+        return plan(self.table.relation, self._shares(weights), self.collecting, loss, name=repr(self))
+
+    def _shares(self, weights: Mapping[str, Number] | None) -> dict[Statistic, Fraction]:
+        """The weight of each statistic: what aggregates that use it give it, each in equal parts to all it uses."""
+        given = {} if weights is None else dict(weights)
+        unknown = [name for name in given if name not in self.readings]
+        if unknown:
+            raise ParameterError(
+                f"weights: there is no aggregate {plain(unknown[0])}; there are {', '.join(self.readings)}"
+            )
+        found: dict[Statistic, Fraction] = {}
+        for name, reading in self.readings.items():
+            weight = Fraction(given.get(name, 1))
+            if weight <= 0:
+                raise ParameterError(f"weights[{name!r}]={given[name]!s} is not above 0")
+            for statistic in reading.statistics:
+                found[statistic] = found.get(statistic, Fraction(0)) + weight / len(reading.statistics)
+        return found
+
+    def _kept(self) -> str:
+        limits = self.collecting.limits
+        given = ((limits.rows, "rows"), (limits.groups, "groups"), (limits.per_group, "rows in each group"))
+        return ", ".join(f"{value} {word}" for value, word in given if value is not None)
+
+    def __repr__(self) -> str:
+        keys = self.grouped.shown or self.grouped.keys.columns
+        steps = "".join(f"{step.made_by}." for step in self.table.relation.steps)
+        by = f"group_by({', '.join(keys)}).agg" if keys else "agg"
+        return f"{steps}{by}({', '.join(self.readings)})"
+
+
+def _noise(part: Part) -> str:
+    """The noise of a statistic in the unit of its column."""
+    return f"{part.noise.kind} {_short(float(part.noise.scale * part.statistic.step))}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.0f}" if number >= 1000 else f"{number:.4g}"

@@ -1,0 +1,92 @@
+"""Tables on an engine: what is done unit by unit, and what the kept rows of a unit add to sums by group."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from viameter_check.amounts import Number, read_number, shortened, times
+from viameter_check.document import Node
+from viameter_check.intervals import Interval, point, root
+from viameter_check.report import Refused
+from viameter_check.rules.aggregates import NORMS
+from viameter_check.rules.table import OUTWARD, Derived, distance, finite, given_distance, needs, rule, word
+
+
+def integer(text: Any) -> int:
+    """A whole number of any sign."""
+    value = finite(text)
+    if value.denominator != 1:
+        raise Refused(f"{shortened(text)} is not whole")
+    return value.numerator
+
+
+def limit(text: Any) -> Number:
+    """A whole number >= 1, or infinity where nothing is limited."""
+    value = read_number(text)
+    if value < 1 or (isinstance(value, Fraction) and value.denominator != 1):
+        raise Refused(f"{shortened(text)} is no limit: expected a whole number >= 1, or inf")
+    return value
+
+
+LIMITS = {"lower": integer, "upper": integer, "rows": limit, "groups": limit, "per_group": limit, "norm": word}
+
+
+@rule("units-one-by-one")
+def units_one_by_one(node: Node) -> Derived:
+    """What is done with each unit's rows alone moves no more units than differed before."""
+    given = given_distance(node)
+    needs(node.input.units is not None, "is stated for metrics that count units", "input.metric")
+    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
+    needs(node.output.data.shape == "engine table", "gives a table on an engine", "output.domain")
+    return distance(given)
+
+
+@rule("contributions-of-added-units", numbers=OUTWARD, **LIMITS)
+def contributions_of_added_units(node: Node, *, lower: int, upper: int, norm: str, **limits: Number) -> Derived:
+    """Each unit that comes or goes brings or takes the rows that are kept of it."""
+    given = _given_units(node, lower, upper, norm, replaces=False)
+    largest = point(max(abs(lower), abs(upper)))
+    return distance(largest * _kept(norm, limits) * point(given))
+
+
+@rule("contributions-of-replaced-units", numbers=OUTWARD, **LIMITS)
+def contributions_of_replaced_units(node: Node, *, lower: int, upper: int, norm: str, **limits: Number) -> Derived:
+    """Each unit whose rows are others takes those that were kept of it, and brings as many."""
+    given = _given_units(node, lower, upper, norm, replaces=True)
+    largest = point(max(abs(lower), abs(upper)))
+    if norm == "Linf":
+        moved = point(max(upper, 0) - min(lower, 0)) * _kept(norm, limits)
+    elif norm == "L2" and (lower >= 0 or upper <= 0):
+        # Vectors of one sign are no further apart than orthogonal ones.
+        moved = largest * _kept(norm, limits, vectors=2)
+    else:
+        moved = point(2) * largest * _kept(norm, limits)
+    return distance(moved * point(given))
+
+
+def _given_units(node: Node, lower: int, upper: int, norm: str, *, replaces: bool) -> Number:
+    """How many units differ, where the theorem applies."""
+    given = given_distance(node)
+    units, made = node.input.units, node.output.data
+    step = "replaced" if replaces else "added or removed"
+    counts = units is not None and units.replaces is replaces
+    needs(counts, f"is stated for metrics that count units whose rows are {step}", "input.metric")
+    needs(node.input.data.shape == "engine table", "takes a table on an engine", "input.domain")
+    needs((made.shape, made.kind, made.bounds) == ("vectors", "int", None), "gives integers", "output.domain")
+    needs(norm in NORMS and NORMS[norm] == node.output.metric, "is not the norm of the output", "parameters.norm")
+    needs(lower <= upper, "lower is above upper", "parameters")
+    return given
+
+
+def _kept(norm: str, limits: dict[str, Number], *, vectors: int = 1) -> Interval:
+    """The largest norm of the numbers of rows that are kept of a unit, by group; in L2 of so many at right angles."""
+    rows, groups, per_group = (limits[name] for name in ("rows", "groups", "per_group"))
+    in_one, in_all = min(rows, per_group), min(rows, times(groups, per_group))
+    if norm == "Linf":
+        return point(in_one)
+    if norm == "L1" or isinstance(in_all, float) or isinstance(in_one, float):
+        return point(in_all)
+    # Squares are convex: as many groups as can be hold the most that one can, and one more what is left.
+    full, left = divmod(in_all, in_one)
+    return root(vectors * (full * in_one**2 + left**2))

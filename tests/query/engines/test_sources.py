@@ -1,0 +1,241 @@
+"""Sources: whatever holds a table can be opened, nothing is read or copied, and refusals show no secret."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ibis
+import pandas as pd
+import polars as pl
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from viameter.errors import ParameterError
+from viameter.query.engines import EngineTable, open_source, require, run, supports
+
+Load = Callable[[Any, str, Any], EngineTable]
+COLUMNS = {"k": ["a", "b", None], "n": [1, 2, 3]}
+ROWS = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": None, "n": 3}]
+
+
+def rows_of(table: EngineTable) -> list[dict[str, Any]]:
+    return run(table, table.expression.order_by("n"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    import duckdb
+
+    pq.write_table(pa.table(COLUMNS), tmp_path / "flights.parquet")
+    pd.DataFrame(COLUMNS).to_csv(tmp_path / "flights.csv", index=False)
+    with duckdb.connect(str(tmp_path / "air.duckdb")) as database:
+        database.execute("CREATE SCHEMA other")
+        for name in ("flights", "other.planes"):
+            database.execute(f"CREATE TABLE {name} AS SELECT * FROM '{tmp_path / 'flights.parquet'}'")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["flights.parquet", "*.parquet", "", "flights.csv"])
+def test_files_are_opened_by_path_pattern_and_folder(folder: Path, name: str) -> None:
+    for source in (folder / name, str(folder / name)):
+        table = open_source(source)
+        # To guess what the columns of a CSV file are would be to look at rows: they are text.
+        rows: list[Any] = list(ROWS)
+        texts = [{**row, "n": str(row["n"])} for row in rows]
+        assert table.engine == "duckdb" and table.columns == ("k", "n")
+        assert rows_of(table) == (texts if name.endswith("csv") else ROWS)
+
+
+@pytest.mark.parametrize("name", ["flights", "main.flights", "other.planes"])
+def test_tables_of_a_duckdb_file_are_opened_by_name_for_reading_alone(folder: Path, name: str) -> None:
+    table = open_source(folder / "air.duckdb", table=name)
+    assert rows_of(table) == ROWS
+    with pytest.raises(Exception, match="read-only"):
+        table.backend.con.execute("DELETE FROM flights")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        pl.LazyFrame(COLUMNS),
+        pa.table(COLUMNS),
+        COLUMNS,
+        ibis.memtable(pa.table(COLUMNS)),
+    ],
+    ids=["pandas", "polars", "lazy polars", "arrow", "dict", "ibis"],
+)
+def test_frames_are_opened(frame: Any) -> None:
+    table = open_source(frame)
+    assert table.engine == "duckdb" and rows_of(table) == ROWS
+
+
+def test_files_and_frames_stay_where_they_are(folder: Path) -> None:
+    frame = pa.table(COLUMNS)
+    for table in (open_source(folder / "flights.parquet"), open_source(frame)):
+        assert table.backend.con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
+    lazy = open_source(folder / "flights.parquet")
+    pq.write_table(pa.table({"k": ["z"], "n": [9]}), folder / "flights.parquet")
+    assert rows_of(lazy) == [{"k": "z", "n": 9}]
+
+
+def test_rows_of_a_csv_with_another_number_of_values_are_left_out(tmp_path: Path) -> None:
+    lines = ["n,m", *(f"{number},1" for number in range(3_000)), "SECRET,1,2", "7,2", "SECRET", '"a,b",3']
+    (tmp_path / "late.csv").write_text("\n".join(lines))
+    table = open_source(tmp_path / "late.csv")
+    [row] = run(table, table.expression.agg(n=table.expression.n.max(), rows=table.expression.count()))
+    assert row == {"n": "a,b", "rows": 3_002}
+
+
+def test_tables_of_postgres_are_opened_by_url_and_schema(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url) as other:
+        other.execute('CREATE SCHEMA IF NOT EXISTS air; DROP TABLE IF EXISTS air."Flights"')
+        other.execute('CREATE TABLE air."Flights" (k text, n bigint)')
+        other.execute("INSERT INTO air.\"Flights\" VALUES ('a', 1), ('b', 2), (NULL, 3)")
+    for url in (postgres_url, postgres_url.replace("postgresql://", "postgres://")):
+        table = open_source(url, table="air.Flights")
+        assert table.engine == "postgres" and rows_of(table) == ROWS
+    second = open_source(postgres_url, table="air.Flights", beside=table)
+    assert second.backend is table.backend
+    with pytest.raises(ParameterError, match=r"schema 'air' .* has no table 'Planes'; it has: Flights"):
+        open_source(postgres_url, table="air.Planes")
+    with pytest.raises(ParameterError, match="another server"):
+        open_source("postgresql://postgres@/elsewhere", table="t", beside=table)
+
+
+def test_spark_frames_and_tables_are_opened(spark_session: Any, load: Load, folder: Path) -> None:
+    frame = spark_session.createDataFrame(pa.table(COLUMNS))
+    table = open_source(frame)
+    assert table.engine == "pyspark" and rows_of(table) == ROWS
+    frame.createOrReplaceTempView("opened_view")
+    named = open_source(spark_session, table="opened_view", beside=table)
+    parquet = open_source(folder / "flights.parquet", beside=table)
+    joined = named.expression.join(parquet.expression, "n").join(table.expression, "n").select("k", "n")
+    assert rows_of(table.with_expression(joined)) == ROWS
+    with pytest.raises(ParameterError, match="no table 'nowhere'"):
+        open_source(spark_session, table="nowhere")
+    with pytest.raises(ParameterError, match="say which by table="):
+        open_source(spark_session)
+    with pytest.raises(ParameterError, match="createDataFrame"):
+        open_source(COLUMNS, beside=table)
+    with pytest.raises(ParameterError, match="not in this DataFrame's SparkSession"):
+        open_source(frame, beside=open_source(COLUMNS))
+
+
+def test_tables_beside_one_another_are_joined(folder: Path) -> None:
+    first = open_source(folder / "flights.parquet")
+    second = open_source(pd.DataFrame({"n": [3, 1], "m": [30, 10]}), beside=first)
+    third = open_source(folder / "flights.csv", beside=second)
+    texts = third.expression.select(n=third.expression.n.cast("int64"))
+    joined = first.expression.join(second.expression, "n").join(texts, "n").select("n", "m")
+    assert rows_of(first.with_expression(joined)) == [{"n": 1, "m": 10}, {"n": 3, "m": 30}]
+
+
+def test_databases_beside_a_table_are_attached_once_and_for_reading(folder: Path) -> None:
+    first = open_source(folder / "flights.parquet")
+    second = open_source(folder / "air.duckdb", table="flights", beside=first)
+    third = open_source(folder / "air.duckdb", table="other.planes", beside=second)
+    joined = first.expression.join(second.expression, "n").join(third.expression, "n").select("k", "n")
+    assert rows_of(first.with_expression(joined)) == ROWS
+    files = first.backend.con.execute("SELECT count(path) FROM duckdb_databases() WHERE NOT internal").fetchall()
+    assert files == [(1,)]
+    alone = open_source(folder / "air.duckdb", table="flights")
+    assert open_source(folder / "air.duckdb", table="other.planes", beside=alone).backend is alone.backend
+
+
+def test_tables_of_two_backends_are_not_joined() -> None:
+    first, second = open_source(COLUMNS), open_source(COLUMNS)
+    assert first.backend != second.backend
+    with pytest.raises(ParameterError, match="beside="):
+        first.with_expression(second.expression)
+    with pytest.raises(ParameterError, match="one backend only"):
+        open_source(second.expression, beside=first)
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "reason"),
+    [
+        ("nowhere.parquet", {}, "there is no file 'nowhere.parquet'"),
+        ("nowhere-*.parquet", {}, "no file matches"),
+        ("nowhere.csv", {}, "there is no file"),
+        ("nowhere.duckdb", {"table": "t"}, "there is no file"),
+        ("flights.xlsx", {}, "cannot tell from its name"),
+        ("mysql://ann:hunter2@host/db", {"table": "t"}, "mysql://"),
+        ("postgresql://ann:hunter2@127.0.0.1:1/db", {"table": "t"}, r"postgresql://127\.0\.0\.1:1/db"),
+        ("postgresql://ann:hunter2@127.0.0.1:99999999/db", {"table": "t"}, "no connection to the postgresql:// URL"),
+        ("postgresql://127.0.0.1:1/db?password=hunter2", {"table": "t"}, "no connection"),
+        ("postgresql://ann:hunter2@127.0.0.1/db", {}, "say which by table="),
+        ("postgresql://ann:hunter2@127.0.0.1/db", {"table": "a."}, "'schema.table'"),
+        ("postgresql://ann:hunter2@127.0.0.1/db", {"table": 3}, "is not a name"),
+        (COLUMNS, {"table": "t"}, "is one already"),
+        (COLUMNS, {"beside": "x"}, "takes an EngineTable"),
+        ({"k": ["hunter2", 3]}, {}, "column 'k'"),
+        ([1, 2], {}, "cannot open a list"),
+        (7, {}, "cannot open a int"),
+        (ibis.table({"n": "int64"}, name="t"), {}, "no single backend"),
+    ],
+)
+def test_refusals_say_what_is_wrong_and_show_no_secret(source: Any, options: Any, reason: str) -> None:
+    with pytest.raises(ParameterError, match=reason) as caught:
+        open_source(source, **options)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None and (caught.value.__context__ is None or caught.value.__suppress_context__)
+
+
+def test_files_that_are_something_else_are_refused_without_their_content(tmp_path: Path) -> None:
+    for name in ("x.parquet", "x.duckdb"):
+        (tmp_path / name).write_text(f"{SECRET}\n" * 1000)
+        with pytest.raises(ParameterError, match="cannot be") as caught:
+            open_source(tmp_path / name, table="t" if name.endswith("duckdb") else None)
+        assert SECRET not in str(caught.value)
+
+
+def test_a_duckdb_file_says_which_tables_it_has(folder: Path) -> None:
+    for table in (None, "nowhere"):
+        with pytest.raises(ParameterError, match=r"it has: flights, other\.planes"):
+            open_source(folder / "air.duckdb", table=table)
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ParameterError, match=r'psycopg, .*pip install "viameter\[postgres\]"'):
+        open_source("postgresql:///db", table="t")
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    with pytest.raises(ParameterError, match=r'ibis, .*pip install "viameter\[query\]"'):
+        open_source(COLUMNS)
+
+
+def test_engines_whose_ways_are_not_known_are_refused() -> None:
+    other = ibis.polars.connect({"t": pl.DataFrame(COLUMNS)})
+    with pytest.raises(ParameterError, match="'polars' is not one whose arithmetic"):
+        open_source(other.table("t"))
+    with pytest.raises(ParameterError, match="'postgres' does not offer files; these do: duckdb, pyspark"):
+        require("postgres", "files")
+    with pytest.raises(ParameterError, match="no feature is named"):
+        supports("duckdb", "wings")
+    require("duckdb", "files")
+
+
+def test_a_table_is_a_handle_that_shows_columns_alone() -> None:
+    table = open_source({"name": [SECRET]})
+    assert copy.copy(table) is table and copy.deepcopy({"t": table})["t"] is table
+    assert repr(table) == "EngineTable(duckdb; name: string)"
+    with pytest.raises(ParameterError, match="stays in its process"):
+        pickle.dumps(table)
+    with pytest.raises(ParameterError, match="holds an Ibis table"):
+        table.with_expression(3)
+    with pytest.raises(AttributeError):
+        table.expression = None  # type: ignore[misc]
+    assert table.with_expression(table.expression.filter(table.expression.name == "x")).backend is table.backend

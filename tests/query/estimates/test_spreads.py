@@ -1,0 +1,79 @@
+"""Variances and standard deviations: exact coverage by combinations of three noises, and by draws."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.query.estimates.laws import grid, law, missed
+
+from viameter.errors import ParameterError
+from viameter.query.estimates import Noise, std_estimate, variance_estimate
+from viameter.query.estimates.noise import Kind
+from viameter.sampling import Tape, discrete_gaussian, discrete_laplace
+
+F = Fraction
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("rows", [[3], [0, 0, 0], [-4, 4], [4] * 30, [-4, 0, 1, 2] * 10, [-4] * 20 + [4] * 20])
+@pytest.mark.parametrize("alpha", [F(1, 20), F(1, 4)])
+def test_variances_are_covered_by_every_combination_of_noises(kind: Kind, rows: list[int], alpha: Fraction) -> None:
+    scales, reach = (F(3, 2), F(1), F(1, 2)), (16, 11, 6)
+    (q, z, y), chances = grid([law(kind, s, r) for s, r in zip(scales, reach, strict=True)])
+    n = len(rows)
+    found = variance_estimate(
+        sum(x * x for x in rows) + q, Noise(kind, scales[0]), sum(rows) + z, Noise(kind, scales[1]), n + y,
+        Noise(kind, scales[2]), alpha, bounds=(6, 14), center=10,
+    )  # fmt: skip
+    truth = float(F(sum(x * x for x in rows), n) - F(sum(rows), n) ** 2)
+    assert missed(chances, (found.lower <= truth) & (truth <= found.upper)) <= alpha
+    assert found.lower.min() >= 0 and found.upper.max() <= 16
+    assert (found.lower <= found.value).all() and (found.value <= found.upper).all()
+    roots = std_estimate(found)
+    assert missed(chances, (roots.lower <= truth**0.5) & (truth**0.5 <= roots.upper)) <= alpha
+    assert roots.lower.min() >= 0 and (roots.lower <= roots.value).all() and (roots.value <= roots.upper).all()
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_variances_of_many_rows_are_sharp(kind: Kind) -> None:
+    draw = discrete_laplace if kind == "laplace" else discrete_gaussian
+    groups, entropy = 5000, Tape.seeded(5)
+    squares = 10_000 * 2000 + draw(groups, F(100_000), entropy=entropy)
+    total = 10_000 * 20 + draw(groups, F(2000), entropy=entropy)
+    count = 10_000 + draw(groups, F(20), entropy=entropy)
+    noises = [Noise(kind, F(s)) for s in (100_000, 2000, 20)]
+    found = variance_estimate(squares, noises[0], total, noises[1], count, noises[2], bounds=(-100, 100))
+    share = 1 - ((found.lower <= 1600) & (found.upper >= 1600)).mean()
+    assert 0 < share <= 0.05
+    assert np.median(found.upper - found.lower) < 150
+
+
+def test_the_rounding_of_rows_is_covered() -> None:
+    dice, quiet = random.Random(11), Noise("laplace", F(0))
+    for _ in range(100):
+        unit, square_unit = F(1, dice.choice([1, 2, 8])), F(dice.choice([1, 2]), dice.choice([1, 4]))
+        rows = [F(dice.randint(-400, 400), 100) for _ in range(dice.randint(1, 6))]
+        if dice.random() < 0.3:
+            rows = [F(dice.choice([-4, 4])) for _ in rows]
+        n = len(rows)
+        way = dice.choice([math.floor, math.ceil])
+        total, squares = sum(way(x / unit) for x in rows), sum(way(x * x / square_unit) for x in rows)
+        found = variance_estimate(
+            [squares], quiet, [total], quiet, [n], quiet, bounds=(-3, 5), center=1, unit=unit, squares_unit=square_unit,
+            row_error=unit, square_error=square_unit,
+        )  # fmt: skip
+        truth = sum(x * x for x in rows) / n - (sum(rows) / n) ** 2
+        assert F(float(found.lower[0])) <= truth <= F(float(found.upper[0]))
+
+
+def test_a_group_that_may_be_empty_has_all_variances_that_the_bounds_allow() -> None:
+    noise = Noise("gaussian", F(2))
+    found = variance_estimate([100, 100], noise, [3, 3], noise, [-1, 2], noise, bounds=(0, 6))
+    assert found.lower.tolist() == [0.0, 0.0] and found.upper.tolist() == [9.0, 9.0]
+    assert found.value[0] == 3.0
+    with pytest.raises(ParameterError, match="squares_unit"):
+        variance_estimate([1], noise, [1], noise, [1], noise, bounds=(0, 6), squares_unit=0)

@@ -1,0 +1,176 @@
+"""The text of tables on an engine and of the metric that counts units: what the library writes, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from viameter.query.database import DatabaseOnEngine
+from viameter.query.expressions import Kind, Schema
+from viameter.query.expressions.types import BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, integer
+from viameter.query.spaces import TablesOnEngine, UnitDistance
+from viameter.query.units import per, per_entity, per_event, per_row
+from viameter_check.places import Place, read_domain
+from viameter_check.units import REPLACED, Units, is_database, is_table, read_units
+
+TABLE = TablesOnEngine(Schema({"u": TEXT, "x": integer(-128, 127), "y": REAL}))
+NAMES = ["u", "it's", 'a "b"', 'it\'s "so"', "a\\b", "a\nb", "ü(", "x: TEXT, y", "", ")", "})", "\ud800"]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name])
+def test_units_are_read_as_the_library_writes_them(name: str) -> None:
+    linked = per_entity(name, key="id", links={}, rows=3)
+    for unit, found in (
+        (per_row(), Units("unbounded", "", replaces=False)),
+        (per_row(replace=True), Units("bounded", "", replaces=True)),
+        (per(name), Units("user", name, replaces=False)),
+        (per(name, rows=3, replace=True), Units("user", name, replaces=True)),
+        (per_event(name), Units("event", name, replaces=True)),
+        (per_event(name, window=7), Units("w-event", name, replaces=True, window=7)),
+        (linked, Units("entity", name, replaces=False)),
+    ):
+        assert read_units(repr(UnitDistance.of(unit))) == found
+
+
+def test_every_unit_of_the_library_is_known_and_replaces_as_it_says() -> None:
+    people, events = (per("u"), per("u", replace=True)), (per_event("t"), per_event("t", window=2))
+    seen: dict[str, set[bool]] = {}
+    for unit in (per_row(), per_row(replace=True), *people, *events, per_entity("t", key="id", links={})):
+        seen.setdefault(unit.granularity.slug, set()).add(unit.replaces)
+    assert seen == {kind: set(known) for kind, known in REPLACED.items()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "UnitDistance()",
+        "UnitDistance('')",
+        "UnitDistance('mine')",
+        "UnitDistance('user')",  # by whom?
+        "UnitDistance('user', by='')",
+        "UnitDistance('user', by=u)",
+        "UnitDistance('user', by='u'",
+        "UnitDistance('user', by='u') ",
+        "UnitDistance('user', by='u')\n",
+        "UnitDistance('user', by='u\\')",
+        "UnitDistance('user', by='\n')",
+        "UnitDistance('user', by='\\x')",
+        "UnitDistance('user', by='u', replaces=False)",
+        "UnitDistance('user', by='u', replaces=true)",
+        "UnitDistance('user', replaces=True, by='u')",
+        "UnitDistance('user', by='u', window=7)",
+        "UnitDistance('user', by='u', by='v')",
+        "UnitDistance(\"user\", by='u')",
+        "UnitDistance('unbounded', by='u')",
+        "UnitDistance('unbounded', by='')",
+        "UnitDistance('unbounded', replaces=True)",
+        "UnitDistance('bounded')",
+        "UnitDistance('event', by='t')",
+        "UnitDistance('event', by='t', replaces=True, window=1)",
+        "UnitDistance('event', by='t', replaces=True, window=2)",
+        "UnitDistance('w-event', by='t', replaces=True)",
+        "UnitDistance('w-event', by='t', replaces=True, window=1)",
+        "UnitDistance('w-event', by='t', replaces=True, window=0)",
+        "UnitDistance('w-event', by='t', replaces=True, window=07)",
+        "UnitDistance('w-event', by='t', replaces=True, window=-7)",
+        "UnitDistance('w-event', by='t', replaces=True, window=\u0667)",
+        "UnitDistance('w-event', by='t', replaces=True, window=" + "9" * 5000 + ")",
+        "UnitDistance('w-event', by='t', window=7)",
+        "UnitDistance('w-event', replaces=True, window=7)",
+        "UnitDistance('entity', by='t', replaces=True)",
+        "unitDistance('unbounded')",
+        "UnitDistance('unbounded')UnitDistance('unbounded')",
+    ],
+)
+def test_what_the_library_does_not_write_counts_no_units(text: str) -> None:
+    assert read_units(text) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("type_", [TEXT, INTEGER, REAL, BOOLEAN, DATE, TIMESTAMP, integer(-5, 300)], ids=repr)
+def test_tables_are_read_as_the_library_writes_them(name: str, type_: Any) -> None:
+    for schema in ({name: type_}, {"first": TEXT, name: type_}, {name: type_, "last": INTEGER}):
+        assert is_table(repr(TablesOnEngine(Schema(schema)))), schema
+    assert {kind.value for kind in Kind} == {"INTEGER", "REAL", "BOOLEAN", "TEXT", "DATE", "TIMESTAMP"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_databases_are_read_as_the_library_writes_them(name: str) -> None:
+    other = TablesOnEngine(Schema({}))
+    for tables in (((name, TABLE),), ((name, TABLE), ("t", other)), (("t", other), (name, TABLE), ("s", TABLE))):
+        assert is_database(repr(DatabaseOnEngine(tables)))
+    assert not is_database(repr(DatabaseOnEngine(((name, TABLE), (name, other)))))  # one name twice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "engine_table",
+        "engine_table()",
+        "engine_table(Schema)",
+        "engine_table(Schema()",
+        "engine_table(Schema('u'))",
+        "engine_table(Schema('u': ))",
+        "engine_table(Schema('u': WORDS))",
+        "engine_table(Schema('u': TEXT, ))",
+        "engine_table(Schema('u': TEXT; 'x': REAL;))",
+        "engine_table(Schema('u': TEXT)",
+        "engine_table(Schema('u': TEXT)))",
+        "engine_table(Schema('u': TEXT)) ",
+        "engine_table(Schema('u': TEXT))engine_table(Schema('u': TEXT))",
+        "engine_table(Schema('x': INTEGER 1..))",
+        "engine_table(Schema('x': INTEGER 1..x))",
+        "engine_table(Schema('x': REAL 1..2))",
+        " engine_table(Schema())",
+        "tables({'u': str})",
+    ],
+)
+def test_what_the_library_does_not_write_is_no_table(text: str) -> None:
+    assert not is_table(text)
+    assert not is_database(f"engine_database({{'t': {text}}})")
+    assert read_domain(text).shape not in ("engine table", "engine database")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "engine_database()",
+        "engine_database({})",
+        "engine_database({t: engine_table(Schema())})",
+        "engine_database({'t': engine_table(Schema())",
+        "engine_database({'t': engine_table(Schema())}",
+        "engine_database({'t': engine_table(Schema()), })",
+        "engine_database({'t': engine_table(Schema())})})",
+        "engine_database({'t': engine_table(Schema())'s': engine_table(Schema())})",
+        "engine_database({'t': engine_table(Schema()) 's': engine_table(Schema())})",
+        "engine_database({'t': engine_table(Schema()); 's': engine_table(Schema())})",
+        "engine_database({'t'engine_table(Schema())})",
+        "engine_database({'t': Schema()})",
+    ],
+)
+def test_what_the_library_does_not_write_is_no_database(text: str) -> None:
+    assert not is_database(text) and not is_table(text)
+    assert read_domain(text).shape == "unknown"
+
+
+def test_long_texts_take_no_time() -> None:
+    many = ", ".join(f"'{n}': TEXT" for n in range(20_000))
+    assert is_table(f"engine_table(Schema({many}))") and not is_table(f"engine_table(Schema({many}, ))")
+    tables = ", ".join(f"'{n}': engine_table(Schema('a': TEXT))" for n in range(2_000))
+    assert is_database(f"engine_database({{{tables}}})") and not is_database(f"engine_database({{{tables}, }})")
+    assert read_units("UnitDistance('user', by='" + "\\" * 100_001 + "')") is None
+
+
+def test_a_metric_of_units_measures_tables_on_an_engine_and_counts() -> None:
+    user, table = "UnitDistance('user', by='u')", repr(TABLE)
+    database = repr(DatabaseOnEngine((("t", TABLE),)))
+    for domain in (table, database):
+        place = Place(domain, user)
+        assert place.is_fitting and place.is_of_the_library and place.counts and place.is_space
+        assert not place.counts_users and not place.replaces and place.steps_per_change is None
+        for metric in ("SymmetricDistance()", "L1Distance()", "AbsoluteDistance()", "SymmetricIdDistance(id='u')"):
+            assert not Place(domain, metric).is_fitting
+        assert not Place(domain, "UnitDistance('mine')").is_of_the_library
+    for domain in ("vectors(int)", "tables({'u': str})", "scalars(int)", table.replace("REAL", "WORDS")):
+        assert not Place(domain, user).is_fitting
