@@ -125,6 +125,7 @@ def test_what_fails_on_the_engine_is_one_sealed_error_and_has_been_charged(monke
     with pytest.raises(SealedError) as sealed:
         table.agg(n=vm.count()).release(spend=vm.zcdp("1/4"))
     assert "500" not in str(sealed.value) and sealed.value.__cause__ is None and sealed.value.__context__ is None
+    assert "stays charged" in sealed.value.__notes__[0] and "is left" in sealed.value.__notes__[0]
     assert vm.zcdp("0.2499") <= table.spent <= vm.zcdp("1/4")
 
 

@@ -9,7 +9,7 @@ from viameter.composition import FilterMeter, Odometer
 from viameter.composition.entries import Charge
 from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measure, Measurement, Space
-from viameter.errors import ParameterError, plain
+from viameter.errors import ParameterError, SealedError, plain
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
@@ -96,4 +96,9 @@ class Session:
 
     def charge(self, measurement: Measurement) -> Any:
         """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for."""
-        return self._meter(measurement)
+        try:
+            return self._meter(measurement)
+        except SealedError as failed:
+            # Amounts are public, and whoever asked should not think that it was free.
+            failed.add_note(f"what it cost stays charged: {self.spent!r} was spent, {self.left!r} is left")
+            raise

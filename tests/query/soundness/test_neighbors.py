@@ -50,7 +50,7 @@ def worst(seed: int, kind: str, load: Opener, found: Found, *, order: str) -> di
 @pytest.mark.parametrize("kind", KINDS)
 def test_neighbors_are_within_the_bound_and_some_reach_it(kind: str, duckdb_backend: Any, load: Load) -> None:
     reached: dict[Key, float] = {}
-    for seed in range(40):
+    for seed in range(28):
         for key, part in worst(seed, kind, opener(duckdb_backend, load), Both.expected, order="portable").items():
             reached[key] = max(reached.get(key, 0), part)
     # A bound that is never reached would leave room for one that is too small.
@@ -60,7 +60,7 @@ def test_neighbors_are_within_the_bound_and_some_reach_it(kind: str, duckdb_back
 
 @pytest.mark.parametrize("order", ["native", "portable"])
 def test_neighbors_are_within_the_bound_on_duckdb(order: str, duckdb_backend: Any, load: Load) -> None:
-    for seed in range(21):
+    for seed in range(7):
         worst(seed, KINDS[seed % len(KINDS)], opener(duckdb_backend, load), Both.found, order=order)
 
 
