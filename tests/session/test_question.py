@@ -56,8 +56,8 @@ def test_clipping_means_sums_and_spreads_are_those_of_the_rows_with_a_value() ->
     answer = question.release(spend=LOUD)
     kept = [10, 20, 30, 40, 100, 0]
     assert values(answer, "total") == [200]
-    assert values(answer, "mean") == pytest.approx([200 / 6], abs=1e-1)
-    # NaN, infinity and NULL are no values: of cost, three are left.
+    assert values(answer, "mean") == pytest.approx([200 / 6], abs=1e-3)
+    # NaN, infinity and NULL are no values: of cost, three are left. Its noise is about a thousandth, in small steps.
     assert values(answer, "cost") == pytest.approx([8 / 3], abs=1e-2)
     assert values(answer, "spread") == pytest.approx([np.var(kept)], rel=1e-2)
     assert values(answer, "root") == pytest.approx([np.std(kept)], rel=1e-2)
@@ -342,7 +342,7 @@ def test_units_are_counted_without_a_limit_on_their_rows() -> None:
 
 def test_the_mean_of_a_truth_value_is_how_often_it_is_true() -> None:
     answer = opened(flag=[True, False, None, True, True, False, True]).agg(m=vm.mean("flag", bounds=(0, 1)))
-    assert values(answer.release(spend=LOUD), "m") == pytest.approx([3 / 5], abs=1e-2)
+    assert values(answer.release(spend=LOUD), "m") == pytest.approx([3 / 5], abs=1e-3)
 
 
 def test_counts_below_0_are_named_when_they_were_set_to_0() -> None:
