@@ -2,7 +2,7 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic` and `query`, `session`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `ledger` and `query`, `session`, `cli`.
 """
 
 import importlib as _importlib
@@ -117,7 +117,7 @@ from viameter.transforms import (
 )
 
 if _typing.TYPE_CHECKING:
-    from viameter import logic, neighborhood, query, session
+    from viameter import ledger, logic, neighborhood, query, session
     from viameter.composition import accounting
     from viameter.composition.accounting import Accountant
     from viameter.logic import (
@@ -249,6 +249,7 @@ __all__ = [
     "laplace",
     "least_threshold",
     "limit_rows",
+    "ledger",
     "logic",
     "loss_from_json",
     "map_rows",
@@ -350,7 +351,7 @@ _OF_TABLES = frozenset({
 
 def __getattr__(name: str) -> _typing.Any:
     """Import the larger parts when they are used: each takes as long to load as half of the rest."""
-    if name in ("neighborhood", "logic", "query", "session"):
+    if name in ("neighborhood", "ledger", "logic", "query", "session"):
         return _importlib.import_module(f"viameter.{name}")
     if name in ("accounting", "Accountant"):
         from viameter.composition import accounting

@@ -24,7 +24,14 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     │   ├── QueryableBusy           it was asked while it was answering
     │   └── QueryableEnded          it has given all the answers that it was made for
     ├── RegistryError               a theorem that is registered wrongly
-    └── FormatError                 a stored record that cannot be read
+    ├── FormatError                 a stored record that cannot be read
+    └── LedgerError                 a ledger that cannot do what it was asked
+        ├── UnknownScope            there is no budget of that name
+        ├── KeyTaken                the key of a request is that of another one
+        ├── AnswerLost              it was paid for, and no answer was stored
+        ├── LedgerTampered          the chain of entries is broken, or what was stored beside it was changed
+        ├── LedgerBehind            it has fewer entries than its witness has seen, or other ones
+        └── LedgerUnavailable       it cannot be read or written now
 """
 
 from __future__ import annotations
@@ -34,9 +41,15 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 __all__ = [
+    "AnswerLost",
     "DomainMismatch",
     "FormatError",
     "IncomparableLosses",
+    "KeyTaken",
+    "LedgerBehind",
+    "LedgerError",
+    "LedgerTampered",
+    "LedgerUnavailable",
     "MapError",
     "MeasureMismatch",
     "MetricMismatch",
@@ -54,6 +67,7 @@ __all__ = [
     "RegistryError",
     "SealedError",
     "UnknownQuery",
+    "UnknownScope",
     "ViameterError",
 ]
 
@@ -144,15 +158,28 @@ class OverBudget(ViameterError):
     """A query would cost more than is left. Nothing was run and nothing was spent; cheaper queries are still answered.
 
     All are losses: `spent` so far, `asked` by this query, `left` of the `budget`. Where touch patterns are counted,
-    `after` is what the costliest would cost then, `asked` by how much that is more; other queries may still fit.
+    `after` is what the costliest would cost then, `asked` by how much that is more; other queries may still fit. In a
+    ledger, `scope` is the one whose budget it is.
     """
 
-    def __init__(self, *, spent: object, asked: object, left: object, budget: object, after: object = None) -> None:
+    def __init__(
+        self,
+        *,
+        spent: object,
+        asked: object,
+        left: object,
+        budget: object,
+        after: object = None,
+        scope: str | None = None,
+    ) -> None:
         self.spent, self.asked, self.left, self.budget, self.after = spent, asked, left, budget, after
+        self.scope = scope
         what = f"the query asks for {asked!r}, and {left!r} is left: {spent!r} of {budget!r} was spent before"
         if after is not None:
             what = f"the query would raise what the costliest touch pattern costs from {spent!r} to {after!r}, and the "
             what += f"budget is {budget!r}"
+        if scope is not None:
+            what = f"{plain(scope)}: {what}"
         super().__init__(f"{what}; nothing was run and nothing was spent now")
 
 
@@ -215,6 +242,62 @@ class RegistryError(ViameterError, ValueError):
 
 class FormatError(ViameterError, ValueError):
     """A stored record that cannot be read: not of this library, of a later version, or changed."""
+
+
+class LedgerError(ViameterError):
+    """A ledger cannot do what it was asked; nothing was charged unless the text says so."""
+
+
+class UnknownScope(LedgerError, KeyError):
+    """There is no budget of that name in the ledger."""
+
+    def __init__(self, scope: str, known: tuple[str, ...] = ()) -> None:
+        self.scope, self.known = scope, known
+        there = f"there are: {', '.join(known)}" if known else "there is none yet"
+        super().__init__(f"no scope is called {plain(scope)}; {there}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show its text in quotes
+
+
+class KeyTaken(LedgerError):
+    """The key of a request is that of another request of the same person, which asked for something else."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(
+            f"key={plain(key)} was used for another request: one key is one question with one cost on the same scopes; "
+            "take another key. Nothing was run and nothing was spent now"
+        )
+
+
+class AnswerLost(LedgerError):
+    """A request was paid for and has no stored answer: it is running elsewhere, or was cut off. It stays spent."""
+
+    def __init__(self, key: str, entry: int, at: str) -> None:
+        self.key, self.entry, self.at = key, entry, at
+        super().__init__(
+            f"key={plain(key)} was charged at {at} (entry {entry}), and no answer was stored: it is still running, or "
+            "it was cut off. What it cost stays spent, and it is not run again under this key; a new key asks, and "
+            "pays, anew"
+        )
+
+
+class LedgerTampered(LedgerError):
+    """The chain of entries is broken, or what was stored beside it was changed; `entry` is the first one, if known."""
+
+    def __init__(self, problem: str, *, entry: int | None = None) -> None:
+        self.problem, self.entry = problem, entry
+        where = "" if entry is None else f"entry {entry}: "
+        super().__init__(f"the ledger was changed outside of this library: {where}{problem}")
+
+
+class LedgerBehind(LedgerError):
+    """The ledger has fewer entries than its witness has seen, or other ones: an older copy would be a refund."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger cannot be read or written now: locked, read-only, full, gone, or of another version."""
 
 
 def _made_again(kind: type[ViameterError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> ViameterError:

@@ -5,6 +5,7 @@ import re
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,10 +14,10 @@ import viameter as vm
 from viameter import neighborhood as nb
 from viameter.cli import main
 from viameter.cli.declared import read_declared
-from viameter.cli.declared_kinds import CUTS, GRANULARITIES
 from viameter.cli.verdicts import judge, read_claim
 from viameter.errors import FormatError
 from viameter.neighborhood import cuts, granularities
+from viameter.neighborhood.declared.kinds import CUTS, GRANULARITIES
 
 ROOT = Path(__file__).parents[2]
 
@@ -220,6 +221,18 @@ def test_every_cut_is_the_one_of_python(
     assert report["witness"]["text"] == str(expected.witness)
     assert report["c1"]["holds"] == expected.check_c1().holds
     assert report["c2"]["holds"] == expected.check_c2().holds
+
+
+@pytest.mark.parametrize("kind", ["predicates", "constrained"])
+def test_how_a_search_goes_is_said_apart_from_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    keys = next(keys for name, keys, *_ in CUT_CASES if name == kind)
+    content = f'granularity = "unbounded"\n[cuts.c]\nkind = "{kind}"\n{keys}\n'
+    declared = read_declared(write(tmp_path, content + '[[leaves]]\ncut = "c"\nparts = "all"\nloss = { pure = 1 }'))
+    cut: Any = declared.leaves[0].part.cut
+    cut.progress("searching")
+    assert capsys.readouterr() == ("", "searching\n")
 
 
 def test_every_cut_of_the_library_has_a_name_and_a_case() -> None:

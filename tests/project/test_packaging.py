@@ -75,6 +75,7 @@ def test_the_promised_extras_exist() -> None:
         "neighborhood",
         "verify",
         "query",
+        "ledger",
         "spark",
         "postgres",
         "service",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
+
 import viameter as vm
 from viameter import neighborhood as nb
-from viameter.cli.declared_kinds import read_cut, read_granularity
-from viameter.cli.declared_values import (
+from viameter.errors import FormatError
+from viameter.neighborhood.declared import (
     MOST,
     Reader,
     Written,
@@ -19,23 +22,16 @@ from viameter.cli.declared_values import (
     list_of,
     nearest,
     number,
+    read_amount,
+    read_cut,
+    read_granularity,
     read_keys,
+    read_loss,
+    read_part,
     refuse,
     table_of,
     text,
 )
-from viameter.errors import FormatError
-
-LOSSES: Mapping[str, tuple[Callable[..., vm.Loss], tuple[str, ...]]] = {
-    "pure": (vm.pure, ("epsilon",)),
-    "approx": (vm.approx, ("epsilon", "delta")),
-    "zcdp": (vm.zcdp, ("rho",)),
-    "approx_zcdp": (vm.approx_zcdp, ("rho", "delta")),
-    "gdp": (vm.gdp, ("mu",)),
-    "bounded_range": (vm.bounded_range, ("eta",)),
-    "renyi": (vm.renyi, ()),
-}
-"""The measures, what makes a loss of each, and which numbers that takes; none where it takes a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +60,7 @@ def read_declared(path: str) -> Declared:
 
 
 def _read(content: dict[str, Any]) -> Declared:
-    optional = {"cuts": table_of(read_cut), "claim": _read_claim}
+    optional = {"cuts": table_of(partial(read_cut, progress=_say)), "claim": _read_claim}
     # Leaves are read when cuts are known.
     given = read_keys(content, "", {"granularity": read_granularity, "leaves": list_of(_as_it_is)}, optional)
     cuts = given.get("cuts", {})
@@ -78,6 +74,11 @@ def _read(content: dict[str, Any]) -> Declared:
     return Declared(given["granularity"], tuple(leaves), given.get("claim"))
 
 
+def _say(line: str) -> None:
+    """A line on how a long search goes, apart from the report."""
+    click.echo(line, err=True)
+
+
 def _as_it_is(value: Any, where: str) -> Any:
     return value
 
@@ -85,31 +86,6 @@ def _as_it_is(value: Any, where: str) -> Any:
 def _read_claim(table: Any, where: str) -> vm.Loss:
     claim: vm.Loss = read_keys(table, where, {"loss": read_loss}, {})["loss"]
     return claim
-
-
-def read_loss(value: Any, where: str) -> vm.Loss:
-    """A loss: a table with a measure and its number, or its numbers."""
-    if not isinstance(value, dict) or len(value) != 1:
-        raise refuse(value, where, 'a table with one measure, as { pure = "0.1" } or { approx = ["1", "1e-6"] }')
-    [(measure, amount)] = value.items()
-    return read_amount(measure, amount, where)
-
-
-def read_amount(measure: str, amount: Any, where: str) -> vm.Loss:
-    """An amount of a measure that is named: a number, a list of two, or a table by order for Renyi."""
-    name = measure.replace("-", "_")
-    if name not in LOSSES:
-        raise FormatError(f"{where}: the measure {measure!r} is not known: {nearest(name, LOSSES)}")
-    make, names = LOSSES[name]
-    inside = f"{where}.{measure}"
-    with at_place(inside):
-        if not names:
-            return make(table_of(number)(amount, inside))
-        if len(names) == 1:
-            return make(number(amount, inside))
-        if not isinstance(amount, list) or len(amount) != len(names):
-            raise refuse(amount, inside, f"a list of {' and '.join(names)}")
-        return make(*list_of(number)(amount, inside))
 
 
 def _read_leaf_loss(value: Any, where: str) -> Any:
@@ -205,7 +181,7 @@ def _find_parts(given: Mapping[str, Any], where: str, cut: nb.Cut) -> list[nb.Pa
     if "part" in given and "parts" in given:
         raise FormatError(f"{where}: give either `part` or `parts`, not both")
     if "part" in given:
-        return [_find_part(given["part"], f"{where}.part", cut)]
+        return [cut[read_part(cut, given["part"], f"{where}.part")]]
     if "parts" not in given:
         if len(cut) == 1:
             return list(cut)
@@ -215,16 +191,4 @@ def _find_parts(given: Mapping[str, Any], where: str, cut: nb.Cut) -> list[nb.Pa
         return list(cut)
     if not isinstance(parts, list) or not parts:
         raise refuse(parts, f"{where}.parts", '"all", or a list of parts')
-    return [_find_part(part, f"{where}.parts[{at}]", cut) for at, part in enumerate(parts)]
-
-
-def _find_part(value: Any, where: str, cut: nb.Cut) -> nb.Part:
-    names: tuple[Any, ...] = getattr(cut, "names", ())
-    if isinstance(value, str) and names:
-        if value in names:
-            return cut[names.index(value)]
-        raise FormatError(f"{where} = {value!r} is not the name of a part: {nearest(value, names)}")
-    if type(value) is not int or not 0 <= value < len(cut):
-        named = f", or one of {', '.join(map(str, names[:8]))}" if names else ""
-        raise refuse(value, where, f"the number of a part, from 0 to {len(cut) - 1}{named}")
-    return cut[value]
+    return [cut[read_part(cut, part, f"{where}.parts[{at}]")] for at, part in enumerate(parts)]

@@ -8,9 +8,9 @@ from typing import Literal
 
 import viameter as vm
 from viameter import neighborhood as nb
-from viameter.cli.declared import read_amount
 from viameter.core.conversion import convert
 from viameter.errors import FormatError, NoTheorem, ParameterError
+from viameter.neighborhood.declared import read_amount
 
 Word = Literal["RIGHT", "LOOSE", "WRONG", "UNPROVED"]
 EXIT_CODES: dict[Word, int] = {"RIGHT": 0, "LOOSE": 0, "WRONG": 1, "UNPROVED": 4}

@@ -101,14 +101,7 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
         raise ParameterError(f"budget={plain(budget)} is no limit: expected a finite loss")
     if odometer.anytime is not None:
         raise ParameterError("a filter has its budget, and needs no bound for all times: leave anytime= out")
-    # Rules that are not proved for mechanisms chosen by earlier answers are refused here, with the reason.
-    if isinstance(rule, str) and rule in RULES:
-        counting = RULES[rule](distance, budget, slack)
-    else:
-        require_cell(odometer.measure, FULLY_ADAPTIVE, rule)
-        if slack is not None:
-            raise ParameterError(f"slack={plain(slack)}: the rule {rule!r} uses no delta itself")
-        counting = Counting(budget, by(privacy_filter, at=distance, budget=budget))
+    counting = count_by(rule, distance, budget, slack)
     made = Filter(
         input_space=odometer.space,
         measure=odometer.measure,
@@ -120,6 +113,24 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
         counting=counting,
     )
     return made
+
+
+def count_by(rule: str | None, distance: Extended, budget: Loss, slack: Number | None = None) -> Counting:
+    """How a budget for data this far apart is counted by a rule; NoTheorem where none lets answers choose what is asked.
+
+    >>> from viameter.measures import approx, pure
+    >>> count_by(None, 1, pure(1)).cap
+    pure(1)
+    >>> count_by("concentrated", 1, approx(1, "1e-6")).cap.measure
+    ApproxZCDP
+    """
+    if isinstance(rule, str) and rule in RULES:
+        return RULES[rule](distance, budget, slack)
+    # Rules that are not proved for mechanisms chosen by earlier answers are refused here, with the reason.
+    require_cell(budget.measure, FULLY_ADAPTIVE, rule)
+    if slack is not None:
+        raise ParameterError(f"slack={plain(slack)}: the rule {rule!r} uses no delta itself")
+    return Counting(budget, by(privacy_filter, at=distance, budget=budget))
 
 
 RULES: dict[str, Callable[[Extended, Loss, Number | None], Counting]] = {

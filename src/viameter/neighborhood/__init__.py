@@ -25,6 +25,7 @@ zcdp(2/5)
 - `arrangement`, `composed`, `tightness`, `conditions`, `explaining`, `witness`: composition, and what shows it.
 - `guarantee`: from one granularity to another. `theorems`: the statements. `finite`: exact enumeration.
 - `allocation`: the other way about, from a budget to the losses of leaves.
+- `declared`: granularities, cuts and losses as plain values of a file, read.
 """
 
 from viameter.neighborhood.allocation import Allocation, allocate

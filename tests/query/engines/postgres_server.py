@@ -20,8 +20,11 @@ SECONDS_TO_START = 60
 
 
 @contextmanager
-def running_server() -> Iterator[str]:
-    """The URL of a fresh server; it listens on a socket in its own folder and nowhere else."""
+def running_server(*, durable: bool = False) -> Iterator[str]:
+    """The URL of a fresh server; it listens on a socket in its own folder and nowhere else.
+
+    A durable one syncs its commits, as ledgers ask for.
+    """
     programs = _programs()
     # PostgreSQL refuses to run as root.
     as_user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": ()} if os.getuid() == 0 else {}
@@ -48,7 +51,7 @@ def running_server() -> Iterator[str]:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": name,
-            "fsync": "off",
+            "fsync": "on" if durable else "off",
             "log_min_messages": "fatal",
         }
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]

@@ -1,4 +1,4 @@
-"""Values of a TOML file, read one by one: each reader takes a value and where it stands, and refuses with the cure."""
+"""Values of TOML or JSON, read one by one: each reader takes a value and where it stands, and refuses with the cure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A number with a point or an exponent, as it was written: TOML would make a float of it."""
+    """A number with a point or an exponent, as it was written: TOML and JSON would make a float of it."""
 
     text: str
 
@@ -139,12 +139,15 @@ class Kind:
     optional: Mapping[str, Reader] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     """What the function calls a key, where it has another name for it."""
+    searches: bool = False
+    """Whether what it makes may search for long: if so, the function takes `progress`, and tells it how that goes."""
 
-    def read(self, table: Mapping[str, Any], where: str) -> Any:
+    def read(self, table: Mapping[str, Any], where: str, *, progress: Callable[[str], None] | None = None) -> Any:
         """Read each key of the table and make the thing."""
         given = read_keys(table, where, self.required, self.optional)
+        told = {"progress": progress} if self.searches else {}
         with at_place(where):
-            return self.make(**{self.names.get(key, key): value for key, value in given.items()})
+            return self.make(**{self.names.get(key, key): value for key, value in given.items()}, **told)
 
 
 def read_keys(table: Any, where: str, required: Mapping[str, Reader], optional: Mapping[str, Reader]) -> dict[str, Any]:
@@ -163,7 +166,14 @@ def read_keys(table: Any, where: str, required: Mapping[str, Reader], optional: 
     return {key: readers[key](value, f"{where}.{key}" if where else key) for key, value in table.items()}
 
 
-def read_kind(kinds: Mapping[str, Kind], table: Mapping[str, Any], key: str, where: str) -> Any:
+def read_kind(
+    kinds: Mapping[str, Kind],
+    table: Mapping[str, Any],
+    key: str,
+    where: str,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> Any:
     """Make what the table names under a key, with the rest of the table as its parameters."""
     if key not in table:
         raise FormatError(f"{where}: the key {key!r} is missing: expected one of {', '.join(kinds)}")
@@ -172,4 +182,4 @@ def read_kind(kinds: Mapping[str, Kind], table: Mapping[str, Any], key: str, whe
     if known not in kinds:
         raise FormatError(f"{where}.{key} = {name!r} is not known: {nearest(known, kinds)}")
     rest = {other: value for other, value in table.items() if other != key}
-    return kinds[known].read(rest, where)
+    return kinds[known].read(rest, where, progress=progress)

@@ -1,0 +1,441 @@
+"""Ledger: budgets that are shared by many processes and survive all of them, and what was charged to them.
+
+Every change is an entry that follows the one before it, and nothing is ever deleted. The ledger holds losses, names,
+times, digests and the answers that left; of data it holds nothing.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from viameter.core import Loss, Space
+from viameter.errors import (
+    LedgerError,
+    LedgerTampered,
+    LedgerUnavailable,
+    OverBudget,
+    ParameterError,
+    UnknownScope,
+    plain,
+)
+from viameter.ledger.book import Request, StoredAnswer
+from viameter.ledger.chain import Entry, Head
+from viameter.ledger.releasing import LedgerMeter, Release, replayed
+from viameter.ledger.requests import (
+    Begin,
+    ChangeBudget,
+    Close,
+    Define,
+    Record,
+    Renew,
+    Reserve,
+    Reserved,
+    Settle,
+    Writing,
+)
+from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, read_cost, read_name
+from viameter.ledger.signing import SigningKey
+from viameter.ledger.stores.base import Disconnected, Store
+from viameter.ledger.witness import Seen, Witness
+from viameter.ledger.writer import PATIENCE, Writer
+from viameter.sampling.entropy import SYSTEM
+
+T = TypeVar("T")
+
+_LEFT_BEHIND: list[Any] = []
+"""Connections that a process had when it was forked: their new owner neither uses nor closes them."""
+
+
+class Ledger:
+    """A ledger that is open. Threads may share it; a process that is forked opens its own connections.
+
+    `viameter.ledger.open` makes one from a path or a URL, `viameter.ledger.in_memory` one that ends with its process.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Store],
+        *,
+        witness: Witness | None = None,
+        signing_key: SigningKey | None = None,
+        read_only: bool = False,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._connect = connect
+        self._witness = witness
+        self._key = signing_key
+        self._read_only = read_only
+        self._patience = patience
+        self._id = ""
+        self._closed = False
+        self._started: tuple[int, Store, Writer] | None = None
+        self._starting = threading.Lock()
+
+    # How it is opened, and where.
+
+    def _live(self) -> tuple[int, Store, Writer]:
+        """The store and the writer of this process."""
+        if self._closed:
+            raise LedgerError(f"{self!r} was closed")
+        started = self._started
+        if started is not None and started[0] == os.getpid():
+            return started
+        if started is not None:
+            # After a fork: neither connections nor locks of the parent are usable here.
+            _LEFT_BEHIND.append(started)
+            self._starting = threading.Lock()
+        with self._starting:
+            if self._started is None or self._started[0] != os.getpid():
+                store = self._connect()
+                sign = None if self._key is None else self._sign
+                writer = Writer(store, sign=sign, tell=self._tell, head=store.head(), patience=self._patience)
+                self._started = (os.getpid(), store, writer)
+            return self._started
+
+    @property
+    def store(self) -> Store:
+        """Where entries are kept."""
+        return self._live()[1]
+
+    def _sign(self, head: Head) -> str:
+        assert self._key is not None
+        return self._key.sign(self.id, head)
+
+    def _tell(self, head: Head) -> None:
+        if self._witness is not None and head.seq > 0:
+            self._witness.advance(Seen(self.id, head))
+
+    def _write(self, writing: Writing) -> Any:
+        if self._read_only:
+            raise LedgerUnavailable(f"{self!r} was opened for reading only; nothing was written")
+        return self._live()[2].write(writing)
+
+    def _ask(self, question: Callable[[Store], T]) -> T:
+        """Read from the store; a server that went away is waited for."""
+        started, pause = time.monotonic(), 0.05
+        while True:
+            try:
+                return question(self.store)
+            except Disconnected as gone:
+                if time.monotonic() - started > self._patience:
+                    raise LedgerUnavailable(f"{gone} does not answer for {self._patience:.0f} s") from None
+                time.sleep(pause)
+                pause = min(2 * pause, 1.0)
+
+    @property
+    def id(self) -> str:
+        """Which ledger this is, among all there are."""
+        if not self._id:
+            first = self._ask(lambda store: store.entry(1))
+            record = {} if first is None else first.record
+            if record.get("kind") != "init" or not isinstance(record.get("id"), str):
+                raise LedgerTampered("it does not say which ledger this is", entry=1)
+            self._id = record["id"]
+        return self._id
+
+    @property
+    def place(self) -> str:
+        """The path, or the URL without a password."""
+        return self.store.place
+
+    @property
+    def witness(self) -> Witness | None:
+        """The file outside that remembers the last head."""
+        return self._witness
+
+    @property
+    def signing_key(self) -> SigningKey | None:
+        """The key that heads are signed with."""
+        return self._key
+
+    @property
+    def public_key(self) -> str | None:
+        """The public half of the key that its heads are signed with, as its first entry says."""
+        first = self._ask(lambda store: store.entry(1))
+        found = None if first is None else first.record.get("public_key")
+        return None if found is None else str(found)
+
+    @property
+    def head(self) -> Head:
+        """The last entry: its number and its hash."""
+        return self._ask(lambda store: store.head())
+
+    def begin(self, *, by: str | None = None) -> None:
+        """Write the first entry, if there is none."""
+        public = None if self._key is None else self._key.public
+        name = fresh_name()
+        if self._ask(lambda store: store.head()).seq == 0:
+            self._id = name  # what is signed names it; another process may be first, and is believed then
+            try:
+                self._write(Begin(by=self._who(by), nonce=fresh_name(), id=name, public_key=public))
+            finally:
+                self._id = ""
+
+    # Scopes.
+
+    def define(
+        self,
+        name: str,
+        budget: Loss,
+        of: Any,
+        *,
+        by: str | None = None,
+        why: str = "",
+        d_in: Any = 1,
+        rule: str | None = None,
+        slack: Any = None,
+        parts: Any = None,
+        renews: str | None = None,
+    ) -> Scope:
+        """A budget under a name, for neighbors `of` this kind. A scope of the same terms is left as it is.
+
+        `rule` and `slack` are those of filters; `parts` declares what a change of one unit can touch; `renews` is
+        "day", "week", "month", "quarter", "year", or "rows" for a budget that starts over when `renew` says so.
+
+        >>> import viameter as vm
+        >>> from viameter.ledger import in_memory
+        >>> ledger = in_memory()
+        >>> ledger.define("visits", vm.zcdp("1/2"), vm.SymmetricDistance(), why="the board's decision")
+        <scope 'visits': zcdp(0) of zcdp(1/2) spent for unbounded()>
+        """
+        terms = Terms.read(budget, of, d_in=d_in, rule=rule, slack=slack, parts=parts, renews=renews)
+        made: Scope = self._write(
+            Define(by=self._who(by), nonce=fresh_name(), name=read_name(name), terms=terms, why=read_text(why, "why"))
+        )
+        return made
+
+    def scope(self, name: str) -> Scope:
+        """A scope as it stands now."""
+        found = self._ask(lambda store: store.scope(name)) if isinstance(name, str) else None
+        if found is None:
+            raise UnknownScope(name, tuple(scope.name for scope in self.scopes()))
+        return found.at(datetime.now(UTC))
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """All scopes as they stand now, by name."""
+        now = datetime.now(UTC)
+        return tuple(scope.at(now) for scope in self._ask(lambda store: store.scopes()))
+
+    def set_budget(self, name: str, budget: Loss, *, why: str, by: str | None = None) -> Scope:
+        """Another budget for a scope, as an entry that says who and why; below what was spent is refused."""
+        if not isinstance(why, str) or not why.strip():
+            raise ParameterError("why: a budget is changed for a reason, which is written down with it")
+        changed: Scope = self._write(
+            ChangeBudget(by=self._who(by), nonce=fresh_name(), name=name, budget=budget, why=read_text(why, "why"))
+        )
+        return changed
+
+    def renew(self, name: str, *, why: str, by: str | None = None) -> Scope:
+        """Start the budget for new rows over, where that is the policy of the scope."""
+        if not isinstance(why, str) or not why.strip():
+            raise ParameterError("why: say which rows have arrived, which is written down with it")
+        renewed: Scope = self._write(Renew(by=self._who(by), nonce=fresh_name(), name=name, why=read_text(why, "why")))
+        return renewed
+
+    def close_scopes(
+        self, *, lost: Mapping[str, Any], why: str, by: str | None = None, names: Sequence[str] | None = None
+    ) -> None:
+        """Count all that is left of scopes as spent, of every one if none are named: entries were lost."""
+        listed = tuple(scope.name for scope in self.scopes()) if names is None else tuple(names)
+        self._write(Close(by=self._who(by), nonce=fresh_name(), names=listed, lost=lost, why=why))
+
+    # Requests.
+
+    def fits(self, costs: Sequence[Cost]) -> bool:
+        """Whether every scope has room now. Nothing is charged; another process may be faster."""
+        now = datetime.now(UTC)
+        try:
+            for cost in costs:
+                self.scope(cost.scope).charged(cost, now)
+        except OverBudget:
+            return False
+        return True
+
+    def reserve(
+        self,
+        cost: Loss | Mapping[str, Loss] | Sequence[Cost],
+        *,
+        scopes: Sequence[str] = (),
+        of: Any = None,
+        d_in: Any = None,
+        part: str | None = None,
+        key: str | None = None,
+        by: str | None = None,
+        query: str = "",
+        identity: str = "",
+        label: str = "",
+        theorems: Sequence[str] = (),
+        certificate: str | None = None,
+        opens: Mapping[str, Terms] | None = None,
+    ) -> Reserved:
+        """Charge a request to all of its scopes at once; when this returns, it is on the disk, and may be run.
+
+        `cost` is one loss for all of `scopes`, or a loss for each. OverBudget names the scope that has no room; then
+        nothing was charged. `.new` is False if the same was charged before under the same key: do not run it again.
+        """
+        made = Reserve(
+            by=self._who(by),
+            nonce=fresh_name(),
+            key=fresh_name() if key is None else read_name(key, "key"),
+            costs=_read_costs(cost, scopes, of, d_in, part),
+            query=read_text(query, "query"),
+            identity=identity,
+            label=read_text(label, "label"),
+            theorems=tuple(theorems),
+            certificate=certificate,
+            opens=dict(opens or {}),
+        )
+        reserved: Reserved = self._write(made)
+        return reserved
+
+    def commit(self, reserved: Reserved, content: bytes) -> StoredAnswer:
+        """Store the bytes of a request that was reserved here; when this returns, they may leave."""
+        if not isinstance(content, bytes):
+            raise ParameterError(f"content={plain(content)}: an answer is stored as bytes")
+        return self.settle(_own(reserved), content)
+
+    def fail(self, reserved: Reserved) -> StoredAnswer:
+        """Store that a request failed: it stays charged, and whoever asks again learns it."""
+        return self.settle(_own(reserved), None)
+
+    def settle(self, request: Request, content: bytes | None) -> StoredAnswer:
+        """Store what came of a request, once."""
+        stored: StoredAnswer = self._write(Settle(by=request.by, nonce=fresh_name(), request=request, content=content))
+        return stored
+
+    def record(self, request: Request, number: int, query: str, content: bytes | None) -> StoredAnswer:
+        """Store one more answer of what a request spawned."""
+        stored: StoredAnswer = self._write(
+            Record(by=request.by, nonce=fresh_name(), request=request, number=number, query=query, content=content)
+        )
+        return stored
+
+    def stored(self, request: Request) -> list[StoredAnswer]:
+        """What was stored for a request: its answer, then those of what it spawned."""
+        return self._ask(lambda store: store.answers(request.reserved))
+
+    def replay(self, key: str, *, by: str | None = None) -> Release:
+        """What was released under a key before; AnswerLost if it was charged, and nothing was stored."""
+        who = self._who(by)
+        request = self._ask(lambda store: store.request(who, key))
+        if request is None:
+            raise LedgerError(f"nothing was charged under key={plain(key)} by {who}")
+        return replayed(self, request)
+
+    def meter(
+        self,
+        space: Space,
+        data: Any,
+        *,
+        scopes: Sequence[str],
+        by: str | None = None,
+        deadline: float | None = None,
+        convert: bool = False,
+    ) -> LedgerMeter:
+        """Put data under scopes: `meter(measurement, key=...)` charges them all before it runs.
+
+        >>> import viameter as vm
+        >>> from viameter.ledger import in_memory
+        >>> ledger = in_memory()
+        >>> space = vm.Space(vm.vectors(int), vm.SymmetricDistance())
+        >>> scope = ledger.define("visits", vm.pure(1), space)
+        >>> meter = ledger.meter(space, [3, 1, 4], scopes=["visits"])
+        >>> first = meter(vm.count() >> vm.laplace(scale=10), key="how many")
+        >>> first == meter(vm.count() >> vm.laplace(scale=10), key="how many")
+        True
+        >>> ledger.scope("visits").spent
+        pure(1/10)
+        """
+        if not isinstance(space, Space):
+            raise ParameterError(f"space={plain(space)} is no space: expected Space(domain, metric)")
+        names = _read_scopes(scopes)
+        return LedgerMeter.on(self, space, data, names, by=self._who(by), deadline=deadline, convert=convert)
+
+    # What was written.
+
+    def entries(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
+        """Entries in order, as they were written."""
+        return self._ask(lambda store: store.entries(first, last))
+
+    def entry(self, seq: int) -> Entry:
+        """One entry."""
+        found = self._ask(lambda store: store.entry(seq))
+        if found is None:
+            raise LedgerError(f"there is no entry {plain(seq)}")
+        return found
+
+    def time_of(self, seq: int) -> str:
+        """When an entry was written."""
+        return str(self.entry(seq).record["at"])
+
+    def document(self, name: str) -> str | None:
+        """The certificate that an entry names."""
+        return self._ask(lambda store: store.document(name))
+
+    def _who(self, by: str | None) -> str:
+        return read_name(_user() if by is None else by, "by")
+
+    def close(self) -> None:
+        """Let go of files and connections; what was written stays."""
+        started, self._started, self._closed = self._started, None, True
+        if started is not None and started[0] == os.getpid():
+            started[1].close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = "closed" if self._closed or self._started is None else self._started[1].place
+        return f"<ledger {where}>"
+
+
+def fresh_name() -> str:
+    """128 random bits, in hexadecimal: no two are the same."""
+    return bytes(SYSTEM.stream(16).take(16)).hex()
+
+
+def read_text(text: Any, what: str) -> str:
+    """A text that is kept with an entry."""
+    if not isinstance(text, str) or len(text) > 10_000:
+        raise ParameterError(f"{what}={plain(text)}: expected text of at most 10000 characters")
+    return text
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return "somebody"
+
+
+def _own(reserved: Any) -> Request:
+    if not isinstance(reserved, Reserved) or not reserved.new:
+        raise ParameterError("only a reservation that was newly made here can be answered")
+    return reserved.request
+
+
+def _read_scopes(scopes: Any) -> tuple[str, ...]:
+    if isinstance(scopes, str) or not isinstance(scopes, Sequence) or not scopes:
+        raise ParameterError(f"scopes={plain(scopes)}: expected the names of those that pay, as in ['visits']")
+    return tuple(read_name(name) for name in scopes)
+
+
+def _read_costs(cost: Any, scopes: Any, of: Any, d_in: Any, part: str | None) -> tuple[Cost, ...]:
+    if isinstance(cost, Sequence) and cost and all(isinstance(one, Cost) for one in cost):
+        return tuple(replace(one, loss=read_cost(one.loss)) for one in cost)
+    text = None if of is None else describe_neighborhood(of)
+    if isinstance(cost, Mapping):
+        named = {read_name(name): read_cost(loss) for name, loss in cost.items()}
+    else:
+        named = dict.fromkeys(_read_scopes(scopes), read_cost(cost))
+    return tuple(Cost(name, loss, part, text, d_in) for name, loss in named.items())

@@ -1,0 +1,129 @@
+"""Lines: what happened, for people; all of it, or what concerns one scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from viameter.core import Loss
+from viameter.errors import UnknownScope
+from viameter.ledger.chain import Entry
+from viameter.ledger.ledger import Ledger
+from viameter.measures import loss_from_json
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Line:
+    """One thing that happened."""
+
+    seq: int
+    at: str
+    by: str
+    kind: str
+    text: str
+    """What it was, in words."""
+    key: str = ""
+    query: str = ""
+    costs: tuple[tuple[str, str | None, Loss, Loss], ...] = ()
+    """For a charge: each scope with the part, what it cost there, and what was spent after it."""
+    theorems: tuple[str, ...] = ()
+    certificate: str | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.seq:>6}  {self.at}  {self.by}: {self.text}"
+
+
+def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None) -> tuple[Line, ...]:
+    """What happened, in order: in all, or to one scope; the last so many lines of it.
+
+    >>> import viameter as vm
+    >>> from viameter.ledger import in_memory
+    >>> book = in_memory()
+    >>> scope = book.define("visits", vm.pure(1), vm.SymmetricDistance(), why="decided in May")
+    >>> reserved = book.reserve(vm.pure("1/10"), scopes=["visits"], key="report", label="May")
+    >>> [line.text for line in history(book, scope="visits")]
+    ["scope 'visits' with a budget of pure(1) for unbounded(): decided in May", "May: pure(1/10) from 'visits'"]
+    """
+    if scope is not None:
+        found = []
+        for entry in _back(ledger, scope):
+            found.append(line_of(entry))
+            if last is not None and len(found) >= last:
+                break
+        return tuple(reversed(found))
+    first = 1 if last is None else max(ledger.head.seq - last + 1, 1)
+    return tuple(line_of(entry) for entry in ledger.entries(first))
+
+
+def _back(ledger: Ledger, scope: str) -> Iterator[Entry]:
+    """The entries that changed a scope, from the last one back: each says which was before it."""
+    state = next((one for one in ledger.store.scopes() if one.name == scope), None)
+    if state is None:
+        raise UnknownScope(scope, tuple(one.name for one in ledger.scopes()))
+    seq = state.seq
+    while seq:
+        entry = ledger.entry(seq)
+        yield entry
+        seq = int(entry.record["before"][scope])
+
+
+def line_of(entry: Entry) -> Line:
+    """An entry in words."""
+    record = entry.record
+    costs = tuple(
+        (cost["scope"], cost["part"], loss_from_json(cost["loss"]), loss_from_json(cost["spent"]))
+        for cost in record.get("costs", ())
+    )
+    return Line(
+        entry.seq,
+        record["at"],
+        record["by"],
+        record["kind"],
+        _WORDS[record["kind"]](record),
+        record.get("key", ""),
+        record.get("query", "") if record["kind"] == "reserve" else "",
+        costs,
+        tuple(record.get("theorems", ())),
+        record.get("certificate"),
+    )
+
+
+def _because(record: Mapping[str, Any]) -> str:
+    return f": {record['why']}" if record.get("why") else ""
+
+
+def _defined(record: Mapping[str, Any]) -> str:
+    terms = record["terms"]
+    starts = "" if terms["renews"] is None else f", which starts over ({terms['renews']})"
+    budget = loss_from_json(terms["budget"])
+    return (
+        f"scope {record['scope']!r} with a budget of {budget!r} for {terms['neighborhood']}{starts}{_because(record)}"
+    )
+
+
+def _charged(record: Mapping[str, Any]) -> str:
+    shown = []
+    for cost in record["costs"]:
+        part = "" if cost["part"] is None else f" ({cost['part']})"
+        shown.append(f"{loss_from_json(cost['loss'])!r} from {cost['scope']!r}{part}")
+    opened = "".join(f"; opens {name!r}" for name in record["opens"])
+    return f"{record['label'] or record['query'] or record['key']}: {', '.join(shown)}{opened}"
+
+
+def _budget(record: Mapping[str, Any]) -> str:
+    was, now = (loss_from_json(record[name]) for name in ("was", "budget"))
+    return f"budget of {record['scope']!r} from {was!r} to {now!r}{_because(record)}"
+
+
+_WORDS: Mapping[str, Any] = {
+    "init": lambda record: f"ledger {record['id'][:12]}" + (", signed" if record["public_key"] else ""),
+    "define": _defined,
+    "budget": _budget,
+    "renew": lambda record: f"{record['scope']!r} starts over{_because(record)}",
+    "reserve": _charged,
+    "commit": lambda record: f"answer to entry {record['reserved']} stored, {record['size']} bytes",
+    "answer": lambda record: f"answer {record['number']} within entry {record['reserved']}, {record['size']} bytes",
+    "fail": lambda record: f"entry {record['reserved']} failed; it stays charged",
+    "restore": lambda record: f"restored from a backup{_because(record)}",
+}

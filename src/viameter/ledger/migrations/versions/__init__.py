@@ -1,0 +1,1 @@
+"""Each version of the schema, as the step that leads to it."""

@@ -1,0 +1,277 @@
+"""Reserve, run, commit, release: what is asked is charged before it runs, and stored before it leaves.
+
+    1. RESERVE: the key is looked up, every scope is checked and charged, the entry is on the disk.
+    2. RUN: under a deadline, if there is one. Whatever goes wrong becomes one error, and is charged the same.
+    3. COMMIT: the answer's bytes are on the disk, and never change.
+    4. RELEASE: the stored bytes, read back.
+
+Whoever asks again under the same key gets the bytes of 3; if there are none, because the process was killed in between,
+that it was paid for, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from viameter.core import Loss, Measurement, Recipe, Space, Transformation
+from viameter.core.conversion import convertible
+from viameter.errors import (
+    AnswerLost,
+    DomainMismatch,
+    MeasureMismatch,
+    MetricMismatch,
+    ParameterError,
+    QueryableError,
+    SealedError,
+    ViameterError,
+    plain,
+)
+from viameter.ledger.book import Request, StoredAnswer
+from viameter.ledger.chain import digest
+from viameter.ledger.codec import decode, encode
+from viameter.ledger.recording import Recorder, Replay
+from viameter.ledger.scopes import Cost, Scope, describe_neighborhood
+from viameter.spaces import lend, own_copy
+
+if TYPE_CHECKING:
+    from viameter.ledger.ledger import Ledger
+
+STAYS = "what it cost stays charged; answers that cannot be stored (see the docs on ledgers) count as failures too"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Release:
+    """A value that was paid for and may leave."""
+
+    value: Any
+    content: bytes
+    """The bytes that were stored; whoever asks again under the same key gets the same."""
+    reserved: int
+    """The entry that charged it."""
+    stored: int
+    """The entry that has the digest of the bytes."""
+    replayed: bool
+    """Whether it was stored before, and nothing was charged or run now."""
+
+    def __repr__(self) -> str:
+        how = "stored before" if self.replayed else "new"
+        return f"<release of entry {self.reserved}, {how}>"
+
+
+class LedgerMeter:
+    """Data under scopes of a ledger: `meter(measurement, key=...)` charges them all, runs it, and returns the release.
+
+    Several may be open on the same data, in several processes: what they spend is one sum.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        space: Space,
+        member: Any,
+        scopes: Sequence[str],
+        *,
+        by: str,
+        deadline: float | None = None,
+        convert: bool = False,
+    ) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._member = member
+        self._scopes = tuple(scopes)
+        self._by = by
+        self._deadline = read_deadline(deadline)
+        self._convert = convert
+        self._neighborhood = describe_neighborhood(space)
+        for scope in self.scopes:
+            if scope.terms.neighborhood != self._neighborhood:
+                raise ParameterError(
+                    f"the scope {scope.name!r} is stated for {scope.terms.neighborhood}, and distances between these "
+                    f"data are counted in {self._neighborhood}: losses for different neighbors do not add up"
+                )
+
+    @classmethod
+    def on(cls, ledger: Ledger, space: Space, data: Any, scopes: Sequence[str], **options: Any) -> LedgerMeter:
+        """Data of a space, seen once to be in its domain, and copied so that nobody changes them in between."""
+        member = space.domain.admit(data)
+        return cls(ledger, space, own_copy(member), scopes, **options)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where it is charged."""
+        return self._ledger
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes that pay, as they stand."""
+        return tuple(self._ledger.scope(name) for name in self._scopes)
+
+    def costs(self, measurement: Measurement, *, part: str | None = None) -> tuple[Cost, ...]:
+        """What a measurement would cost each scope."""
+        self._admit(measurement)
+        return tuple(self._cost(measurement, scope, part) for scope in self.scopes)
+
+    def fits(self, measurement: Measurement, *, part: str | None = None) -> bool:
+        """Whether every scope has room for it now; another process may be faster."""
+        return self._ledger.fits(self.costs(self._read(measurement), part=part))
+
+    def __call__(
+        self,
+        measurement: Any,
+        *,
+        key: str | None = None,
+        label: str = "",
+        part: str | None = None,
+        identity: str = "",
+        deadline: float | None = None,
+    ) -> Any:
+        """Charge, run, store, and return what was stored; under a used key, what was stored then."""
+        released = self.release(measurement, key=key, label=label, part=part, identity=identity, deadline=deadline)
+        return released.value
+
+    def release(
+        self,
+        measurement: Any,
+        *,
+        key: str | None = None,
+        label: str = "",
+        part: str | None = None,
+        identity: str = "",
+        deadline: float | None = None,
+    ) -> Release:
+        """The same, with the bytes and the entries."""
+        limit = self._deadline if deadline is None else read_deadline(deadline)
+        asked = self._read(measurement)
+        costs = self.costs(asked, part=part)
+        explanation = asked.explain(self.scopes[0].terms.d_in)
+        reserved = self._ledger.reserve(
+            costs,
+            key=key,
+            by=self._by,
+            query=repr(asked).removeprefix(f"{self._space!r} >> "),
+            identity=digest(f"{identity}\n{self._space!r}\n{asked!r}\n{explanation}"),
+            label=label,
+            theorems=tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
+            certificate=_certificate(asked, self.scopes[0].terms.d_in),
+        )
+        if not reserved.new:
+            return replayed(self._ledger, reserved.request)
+        return self._run(asked, reserved.request, limit)
+
+    def _run(self, measurement: Measurement, request: Request, limit: float | None) -> Release:
+        recorder = Recorder(self._ledger, request)
+        content: bytes | None = None
+        try:
+            content = run_by(limit, lambda: self._released(measurement, recorder))
+        except Exception:  # one error for all of them: which one it was may depend on rows
+            content = None
+        stored = self._ledger.settle(request, content)
+        return _opened(stored, request, recorder, replayed=False)
+
+    def _released(self, measurement: Measurement, recorder: Recorder) -> bytes:
+        value = measurement.release(lend(self._member))
+        content = encode(value, place=recorder.place)
+        if recorder.spawned and not all(scope.interleaves for scope in self.scopes):
+            raise SealedError  # answers would be interleaved, which is not proved for this measure
+        return content
+
+    def _read(self, asked: Any) -> Measurement:
+        if isinstance(asked, Recipe):
+            asked = asked.complete(self._space)
+        if not isinstance(asked, Measurement):
+            exact = isinstance(asked, Transformation)
+            hint = "exact answers are not private; add noise, as in ... >> laplace(scale=10)" if exact else ""
+            raise ParameterError(f"{plain(asked)} is no measurement{': ' if hint else ''}{hint}")
+        return asked
+
+    def _admit(self, asked: Measurement) -> None:
+        if asked.input_space.domain != self._space.domain:
+            raise DomainMismatch("the meter", self._space.domain, "the measurement", asked.input_space.domain)
+        if asked.input_space.metric != self._space.metric:
+            raise MetricMismatch("the meter", self._space.metric, "the measurement", asked.input_space.metric)
+
+    def _cost(self, asked: Measurement, scope: Scope, part: str | None) -> Cost:
+        count_as = scope.terms.counting.count_as
+        if count_as is not None:
+            counted = count_as(asked)
+        elif asked.measure == scope.measure:
+            counted = asked
+        else:
+            way = convertible(asked.measure, scope.measure)
+            if not self._convert or way is None or way:
+                how = "" if way is None else f"convert it, measurement.to({scope.measure!r}{way})"
+                hint = how or f"no theorem converts it; define a scope in {asked.measure!r}"
+                raise MeasureMismatch(
+                    f"the scope {scope.name!r}", scope.measure, "the measurement", asked.measure, hint
+                )
+            counted = asked.to(scope.measure)
+        loss: Loss = counted.map(scope.terms.d_in)
+        return Cost(scope.name, loss, part, self._neighborhood, scope.terms.d_in)
+
+    def __repr__(self) -> str:
+        return f"<data under {', '.join(self._scopes)} of {self._ledger!r}>"
+
+    def _refuse_to_copy(self, *_: Any) -> Any:
+        raise QueryableError("a meter cannot be copied or pickled: it holds data")
+
+    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refuse_to_copy
+
+
+def replayed(ledger: Ledger, request: Request) -> Release:
+    """What was stored for a request; AnswerLost if nothing was, SealedError if it failed then."""
+    answers = ledger.stored(request)
+    if request.settled is None or not answers:
+        raise AnswerLost(request.key, request.reserved, ledger.time_of(request.reserved))
+    return _opened(answers[0], request, Replay(answers[1:]), replayed=True)
+
+
+def _opened(stored: StoredAnswer, request: Request, spawned: Recorder | Replay, *, replayed: bool) -> Release:
+    if stored.content is None:
+        failed = SealedError()
+        failed.add_note(STAYS)
+        raise failed
+    value = decode(stored.content, find=spawned.find)
+    return Release(value, stored.content, request.reserved, stored.seq, replayed)
+
+
+def _certificate(measurement: Measurement, d_in: Any) -> str | None:
+    """The certificate of a charge; None where a part of its proof cannot be written down."""
+    try:
+        return measurement.certificate(d_in).text
+    except ViameterError:
+        return None
+
+
+def read_deadline(given: Any) -> float | None:
+    """Seconds to run for, or None."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
+        raise ParameterError(f"deadline={plain(given)}: expected seconds above 0, or None")
+    return float(given)
+
+
+def run_by(limit: float | None, function: Any) -> Any:
+    """Call a function, and give up on it after so many seconds; it is left alone, and what it returns is dropped."""
+    if limit is None:
+        return function()
+    done: list[Any] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(context.run(function))
+        except BaseException as problem:
+            failed.append(problem)
+
+    context = contextvars.copy_context()
+    worker = threading.Thread(target=run, name="viameter-release", daemon=True)
+    worker.start()
+    worker.join(limit)
+    if not done:
+        raise SealedError  # late or failed: the same
+    return done[0]

@@ -1,0 +1,96 @@
+"""What a store does: lend a book inside of one transaction, keep what was added to it, and read what was kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from viameter.ledger.book import Book, Needed, Request, StoredAnswer
+from viameter.ledger.chain import Entry, Head
+from viameter.ledger.scopes import Scope
+
+Sign = Callable[[Head], str]
+
+
+class Disconnected(Exception):
+    """The server went away, perhaps after it wrote what it was asked to: nobody knows until it is asked again.
+
+    It never leaves the room.
+    """
+
+
+class Store(ABC):
+    """A place for the entries of one ledger. Writing is by one caller at a time; reading is by anyone."""
+
+    place: str
+    """What it is called in errors: a path, or a URL without its password."""
+
+    @abstractmethod
+    def writing(self, needed: Needed, sign: Sign | None) -> AbstractContextManager[Book]:
+        """Lend a book; what was added to it is durable when the context is left, and nothing is if that raises."""
+
+    @abstractmethod
+    def head(self) -> Head:
+        """The last entry."""
+
+    @abstractmethod
+    def entries(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
+        """Entries in order, from one number to another."""
+
+    @abstractmethod
+    def scope(self, name: str) -> Scope | None:
+        """A scope as it stands."""
+
+    @abstractmethod
+    def scopes(self) -> list[Scope]:
+        """All scopes, by name."""
+
+    @abstractmethod
+    def requests(self) -> Iterator[Request]:
+        """All requests, in the order in which they were charged."""
+
+    @abstractmethod
+    def answers(self, reserved: int) -> list[StoredAnswer]:
+        """What was stored for a request, in order."""
+
+    @abstractmethod
+    def request(self, by: str, key: str) -> Request | None:
+        """A request by who made it, and its key."""
+
+    @abstractmethod
+    def all_answers(self) -> Iterator[StoredAnswer]:
+        """All that was stored, request by request."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, int]:
+        """How many scopes, requests, answers, documents and signatures there are."""
+
+    @abstractmethod
+    def document(self, name: str) -> str | None:
+        """A certificate by its digest."""
+
+    @abstractmethod
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """All certificates with their digests."""
+
+    @abstractmethod
+    def signature(self, seq: int) -> str | None:
+        """The signature of the head that an entry was."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    def entry(self, seq: int) -> Entry | None:
+        """The entry of that number."""
+        return next(self.entries(seq, seq), None)
+
+    def check(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        return []
+
+    def facts(self) -> dict[str, Any]:
+        """What is to be known of how safely it keeps what it is given."""
+        return {}

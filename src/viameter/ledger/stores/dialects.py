@@ -1,0 +1,258 @@
+"""What must differ between databases: how they are opened, how one writer at a time is had, what their errors mean."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+from viameter.errors import LedgerError, LedgerUnavailable
+from viameter.ledger.locking import locked
+from viameter.ledger.stores.base import Disconnected
+
+PATIENCE = 60.0
+"""Seconds to wait for another writer before giving up."""
+
+
+class Dialect(ABC):
+    """One kind of database."""
+
+    place: str
+    is_own: bool
+    """Whether a ledger has such a database to itself; on a server, other tables may stand beside its own."""
+
+    @abstractmethod
+    def engine(self, *, writing: bool) -> sa.Engine:
+        """A new engine: for transactions of a writer, or for reading outside of any."""
+
+    @abstractmethod
+    def alone(self) -> AbstractContextManager[None]:
+        """Wait until no other process writes, before a transaction is begun."""
+
+    @abstractmethod
+    def hold(self, connection: sa.Connection) -> None:
+        """At the start of a transaction in which tables are made: let no other process make them."""
+
+    @abstractmethod
+    def explain(self, problem: sa.exc.DBAPIError) -> Exception:
+        """What an error of the database means for whoever asked."""
+
+    @abstractmethod
+    def snapshot(self, engine: sa.Engine) -> AbstractContextManager[sa.Connection]:
+        """A connection of an engine for reading that sees all tables as they are at one time."""
+
+    def exists(self) -> bool:
+        """Whether there is a database that could be opened."""
+        return True
+
+    def check(self, connection: sa.Connection) -> list[str]:
+        """What the database finds wrong with its own files."""
+        return []
+
+    def facts(self, connection: sa.Connection) -> dict[str, Any]:
+        """What is to be known of how it keeps what it is given."""
+        return {}
+
+
+class SQLite(Dialect):
+    """A file: WAL, every commit synced, one writer at a time."""
+
+    is_own = True
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        self.place = str(path)
+        self.read_only = read_only
+
+    def exists(self) -> bool:
+        """Whether the file is there, with anything in it."""
+        return self.path.exists() and self.path.stat().st_size > 0
+
+    def engine(self, *, writing: bool) -> sa.Engine:
+        """Connections to the file, none kept after it is closed."""
+        engine = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.pool.NullPool)
+        if writing:
+
+            @sa.event.listens_for(engine, "begin")
+            def begin(connection: sa.Connection) -> None:
+                # DEFERRED would read first and ask to write later, when another process may have written in between.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+        return engine
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "ro" if self.read_only else "rwc"
+        address = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
+        # Transactions are begun by the engine, and not by the driver whenever it sees fit.
+        connection = sqlite3.connect(
+            address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        try:
+            self._set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        if not self.read_only:
+            # Several processes may open a new file at once, and only one can turn WAL on.
+            (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+            if mode != "wal":
+                raise LedgerUnavailable(
+                    f"{self.place}: the file system has no shared memory for SQLite's WAL (a network share, perhaps): "
+                    "keep the ledger on a local disk, or use PostgreSQL"
+                )
+        # NORMAL forgets commits when the power fails: a charge must be on the disk before its answer leaves.
+        connection.execute("PRAGMA synchronous=FULL")
+        if connection.execute("PRAGMA synchronous").fetchone() != (2,):
+            raise LedgerUnavailable(f"{self.place}: SQLite does not sync its commits; such a ledger can lose charges")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Stand in line for a lock beside the file."""
+        name = f"{self.path}-lock"
+        try:
+            file = os.open(name, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        except OSError as problem:
+            raise LedgerUnavailable(f"{name} cannot be written: {problem.strerror}") from None
+        try:
+            with locked(file):
+                yield
+        finally:
+            os.close(file)
+
+    def hold(self, connection: sa.Connection) -> None:
+        """A transaction of a writer is alone already."""
+
+    @contextlib.contextmanager
+    def snapshot(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        """What a transaction sees from its first look on."""
+        with engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
+
+    def explain(self, problem: sa.exc.DBAPIError) -> Exception:
+        """Locked, read-only, full, damaged, or no database at all."""
+        said = str(problem.orig).lower()
+        if "locked" in said or "busy" in said:
+            return LedgerUnavailable(
+                f"{self.place} is locked by another program for more than {PATIENCE:.0f} s; nothing was written now"
+            )
+        if "readonly" in said or "read-only" in said:
+            return LedgerUnavailable(f"{self.place} is read-only here; nothing was written now")
+        if "full" in said:
+            return LedgerUnavailable(f"the disk of {self.place} is full; nothing was written now")
+        if "unable to open" in said:
+            return LedgerUnavailable(f"{self.place} cannot be opened: is the folder there, and may it be written to?")
+        if "not a database" in said or "malformed" in said or "encrypted" in said:
+            return LedgerUnavailable(
+                f"{self.place} is no SQLite database, or it is damaged: `viameter ledger verify` says more"
+            )
+        return LedgerUnavailable(f"{self.place}: SQLite could not do it ({type(problem.orig).__name__})")
+
+    def check(self, connection: sa.Connection) -> list[str]:
+        """What SQLite's own check of pages and indexes finds."""
+        found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(10)")]
+        return [] if found == ["ok"] else [str(text) for text in found]
+
+    def facts(self, connection: sa.Connection) -> dict[str, Any]:
+        """The versions and settings that durability rests on."""
+        (mode,) = connection.exec_driver_sql("PRAGMA journal_mode").one()
+        (synchronous,) = connection.exec_driver_sql("PRAGMA synchronous").one()
+        return {"database": f"SQLite {sqlite3.sqlite_version}", "journal_mode": mode, "synchronous": synchronous}
+
+
+class PostgreSQL(Dialect):
+    """A server: transactions at READ COMMITTED that lock the head first, so that they stand in line there."""
+
+    is_own = False
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        try:
+            given = sa.make_url(url)
+        except sa.exc.ArgumentError:
+            raise LedgerError(
+                "the URL of the ledger cannot be read: expected postgresql://user@host/database"
+            ) from None
+        self.url = given.set(drivername="postgresql+psycopg")
+        self.place = given.set(drivername="postgresql", password=None).render_as_string(hide_password=True)
+        self.read_only = read_only
+
+    def engine(self, *, writing: bool) -> sa.Engine:
+        """Connections that say when they are gone."""
+        try:
+            engine = sa.create_engine(
+                self.url,
+                isolation_level="READ COMMITTED" if writing else "AUTOCOMMIT",
+                poolclass=sa.pool.NullPool,
+                connect_args={"connect_timeout": 10, "application_name": "viameter-ledger"},
+            )
+        except ModuleNotFoundError:
+            raise LedgerUnavailable("a ledger on PostgreSQL needs psycopg: pip install 'viameter[postgres]'") from None
+
+        @sa.event.listens_for(engine, "connect")
+        def set_up(connection: Any, _: Any) -> None:
+            with connection.cursor() as cursor:
+                # A server or a user may have it off, and then a crash forgets commits that were reported.
+                cursor.execute("SET synchronous_commit = on")
+                cursor.execute(f"SET lock_timeout = '{int(PATIENCE * 1000)}ms'")
+                for name in ("fsync", "full_page_writes"):
+                    (value,) = cursor.execute(f"SHOW {name}").fetchone()
+                    if value != "on":
+                        raise LedgerUnavailable(
+                            f"{self.place}: the server runs with {name} = {value}, and can lose charges when its "
+                            "machine fails; a ledger needs it on"
+                        )
+            connection.commit()
+
+        return engine
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """The server lets writers stand in line at the head."""
+        yield
+
+    @contextlib.contextmanager
+    def snapshot(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        """A transaction at REPEATABLE READ."""
+        with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection, connection.begin():
+            yield connection
+
+    def hold(self, connection: sa.Connection) -> None:
+        """Take a lock that all who make tables take; it ends with the transaction."""
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305803447)"))
+
+    def explain(self, problem: sa.exc.DBAPIError) -> Exception:
+        """Gone, full, not allowed, or locked for long."""
+        state = str(getattr(problem.orig, "sqlstate", None) or "")
+        if problem.connection_invalidated or not state or state[:2] in ("08", "57"):
+            return Disconnected(self.place)
+        if state == "53100":
+            return LedgerUnavailable(f"the disk of {self.place} is full; nothing was written now")
+        if state in ("25006", "42501"):
+            return LedgerUnavailable(f"{self.place}: the server does not let this user write; nothing was written now")
+        if state == "55P03":
+            return LedgerUnavailable(
+                f"{self.place} is locked by another program for more than {PATIENCE:.0f} s; nothing was written now"
+            )
+        if state[:2] == "53":
+            return Disconnected(self.place)  # out of memory or connections: it may be better soon
+        return LedgerUnavailable(f"{self.place}: the server could not do it (SQLSTATE {state})")
+
+    def facts(self, connection: sa.Connection) -> dict[str, Any]:
+        """The version and settings that durability rests on."""
+        names = ("server_version", "fsync", "full_page_writes", "synchronous_commit")
+        values = {name: connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names}
+        return {"database": f"PostgreSQL {values.pop('server_version')}", **values}

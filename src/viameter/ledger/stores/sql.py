@@ -1,0 +1,362 @@
+"""A store over SQLAlchemy Core, for every database: what differs between them is in `dialects`.
+
+A transaction locks the head first (SQLite by BEGIN IMMEDIATE, PostgreSQL by a row lock), so that writers stand in line
+and read what the last one left. Every update says what it expects to find, and one that finds something else undoes the
+transaction: a charge that was checked against an old state cannot be written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from viameter.errors import LedgerTampered, LedgerUnavailable
+from viameter.ledger.book import Book, Needed, Request, StoredAnswer
+from viameter.ledger.chain import Entry, Head, canonical
+from viameter.ledger.migrations import migrate
+from viameter.ledger.scopes import Scope
+from viameter.ledger.stores import tables
+from viameter.ledger.stores.base import Disconnected, Sign, Store
+from viameter.ledger.stores.dialects import Dialect
+
+_AT_ONCE = 1000
+"""How many rows are read at a time."""
+
+_LOCK_HEAD = sa.select(tables.head.c.seq, tables.head.c.hash).with_for_update()
+_MOVE_HEAD = (
+    sa.update(tables.head)
+    .where(tables.head.c.seq == sa.bindparam("old_seq"), tables.head.c.hash == sa.bindparam("old_hash"))
+    .values(seq=sa.bindparam("new_seq"), hash=sa.bindparam("new_hash"))
+)
+_CHANGE_SCOPE = (
+    sa.update(tables.scopes)
+    .where(tables.scopes.c.name == sa.bindparam("of"), tables.scopes.c.seq == sa.bindparam("before"))
+    .values(seq=sa.bindparam("new_seq"), state=sa.bindparam("new_state"))
+)
+_SETTLE = (
+    sa.update(tables.requests)
+    .where(
+        tables.requests.c.by == sa.bindparam("of_by"),
+        tables.requests.c.key == sa.bindparam("of_key"),
+        tables.requests.c.settled.is_(None),
+    )
+    .values(settled=sa.bindparam("by_entry"))
+)
+_REQUEST = sa.tuple_(tables.requests.c.by, tables.requests.c.key)
+
+
+class SQLStore(Store):
+    """Entries in tables of a database."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.place = dialect.place
+        self._engine = dialect.engine(writing=True)
+        self._reading_engine = dialect.engine(writing=False)
+        self._writer: sa.Connection | None = None
+        self._reader: sa.Connection | None = None
+        self._reading = threading.RLock()
+        self._parsed: dict[str, tuple[str, Scope]] = {}
+
+    def prepare(self, *, create: bool) -> None:
+        """See that the tables are there, of this version; make them, or bring them there from an older one."""
+        with self._plainly(), self._reading_engine.connect() as connection:
+            found = self._version(connection)
+            others = [] if found else sa.inspect(connection).get_table_names()
+            if found == tables.REVISIONS[-1]:
+                return
+            if found is not None and found not in tables.REVISIONS:
+                raise LedgerUnavailable(
+                    f"{self.place} was written by a later version of viameter (schema {found}; this one knows up to "
+                    f"{tables.REVISIONS[-1]}): upgrade viameter"
+                )
+            if found is None and others and self.dialect.is_own:
+                raise LedgerUnavailable(f"{self.place} is a database of something else, and no ledger")
+            if found is None and not create:
+                raise LedgerUnavailable(f"{self.place} has no ledger yet: `viameter ledger init` makes one")
+        with self._plainly(), self.dialect.alone(), self._engine.begin() as connection:
+            self.dialect.hold(connection)
+            migrate(connection)
+
+    def _version(self, connection: sa.Connection) -> str | None:
+        if not sa.inspect(connection).has_table(tables.VERSION_TABLE):
+            return None
+        found = connection.execute(sa.text(f"SELECT version_num FROM {tables.VERSION_TABLE}")).scalar()
+        return None if found is None else str(found)
+
+    @contextlib.contextmanager
+    def _plainly(self) -> Iterator[None]:
+        """Errors of the database as this library's: they never show what was asked, which may be long or private."""
+        failed: Exception | None = None
+        try:
+            yield
+        except sa.exc.DBAPIError as problem:
+            failed = self.dialect.explain(problem)
+        except sa.exc.ResourceClosedError:
+            failed = Disconnected(self.place)
+        if failed is not None:
+            if isinstance(failed, Disconnected):
+                self._forget_connections()
+            raise failed
+
+    def _forget_connections(self) -> None:
+        for connection in (self._writer, self._reader):
+            if connection is not None:
+                with contextlib.suppress(Exception):
+                    connection.invalidate()
+                with contextlib.suppress(Exception):
+                    connection.close()
+        self._writer = self._reader = None
+
+    @contextlib.contextmanager
+    def writing(self, needed: Needed, sign: Sign | None) -> Iterator[Book]:
+        """Lend a book inside of a transaction that holds the head."""
+        with self._plainly(), self.dialect.alone():
+            if self._writer is None:
+                self._writer = self._engine.connect()
+            connection = self._writer
+            with connection.begin() as transaction:
+                book = self._lend(connection, needed)
+                before = book.head
+                yield book
+                if not book.entries:
+                    transaction.rollback()
+                    return
+                self._keep(connection, book, before)
+                if sign is not None:
+                    row = {"seq": book.head.seq, "signature": sign(book.head)}
+                    connection.execute(sa.insert(tables.signatures), row)
+
+    def _lend(self, connection: sa.Connection, needed: Needed) -> Book:
+        found = connection.execute(_LOCK_HEAD).all()
+        if len(found) != 1:
+            raise LedgerTampered("the head of the chain is missing")
+        book = Book(
+            Head(*found[0]),
+            names=lambda: tuple(connection.execute(sa.select(tables.scopes.c.name).order_by("name")).scalars()),
+            clock=lambda: datetime.now(UTC),
+        )
+        if needed.requests:
+            wanted = sa.select(tables.requests).where(_REQUEST.in_(needed.requests))
+            book.requests = {(row.by, row.key): Request(*row) for row in connection.execute(wanted)}
+        if needed.scopes:
+            states = sa.select(tables.scopes).where(tables.scopes.c.name.in_(needed.scopes))
+            book.scopes = {row.name: self._scope(row) for row in connection.execute(states)}
+        if needed.answers:
+            count = (
+                sa.select(tables.answers.c.reserved, sa.func.count())
+                .where(tables.answers.c.reserved.in_(needed.answers))
+                .group_by(tables.answers.c.reserved)
+            )
+            book.numbers = dict(connection.execute(count).all())
+        return book
+
+    def _scope(self, row: Any) -> Scope:
+        """A scope from its row; what was read before and is the same text is not read again."""
+        known = self._parsed.get(row.name)
+        if known is not None and known[0] == row.state and known[1].seq == row.seq:
+            return known[1]
+        try:
+            scope = Scope.from_json(json.loads(row.state), row.seq)
+        except Exception:  # whatever is wrong with a text that this library did not write
+            raise LedgerTampered(f"the state of the scope {row.name!r} cannot be read") from None
+        if scope.name != row.name or canonical(scope.to_json()) != row.state:
+            raise LedgerTampered(f"the state of the scope {row.name!r} is not as this library writes it")
+        self._parsed[row.name] = (row.state, scope)
+        return scope
+
+    def _keep(self, connection: sa.Connection, book: Book, before: Head) -> None:
+        connection.execute(sa.insert(tables.entries), _rows(tables.entries, book.entries))
+        moved = {"old_seq": before.seq, "old_hash": before.hash, "new_seq": book.head.seq, "new_hash": book.head.hash}
+        self._once(connection, _MOVE_HEAD, moved, "the head of the chain")
+        for name, stood_at in book.changed_scopes.items():
+            scope = book.scopes[name]
+            state = canonical(scope.to_json())
+            if stood_at == 0:
+                connection.execute(sa.insert(tables.scopes), {"name": name, "seq": scope.seq, "state": state})
+            else:
+                changed = {"of": name, "before": stood_at, "new_seq": scope.seq, "new_state": state}
+                self._once(connection, _CHANGE_SCOPE, changed, f"the scope {name!r}")
+        made = [book.requests[asked] for asked, new in book.changed_requests.items() if new]
+        if made:
+            connection.execute(sa.insert(tables.requests), _rows(tables.requests, made))
+        for asked, new in book.changed_requests.items():
+            if not new:
+                request = book.requests[asked]
+                settled = {"of_by": request.by, "of_key": request.key, "by_entry": request.settled}
+                self._once(connection, _SETTLE, settled, f"the request of entry {request.reserved}")
+        if book.answers:
+            connection.execute(sa.insert(tables.answers), _rows(tables.answers, book.answers))
+        self._keep_documents(connection, book)
+
+    def _once(self, connection: sa.Connection, statement: sa.Update, values: dict[str, Any], what: str) -> None:
+        if connection.execute(statement, values).rowcount != 1:
+            raise LedgerTampered(f"{what} was changed while it was held")
+
+    def _keep_documents(self, connection: sa.Connection, book: Book) -> None:
+        if not book.documents:
+            return
+        known = connection.execute(
+            sa.select(tables.documents.c.name).where(tables.documents.c.name.in_(list(book.documents)))
+        ).scalars()
+        new = [{"name": name, "text": book.documents[name]} for name in book.documents.keys() - set(known)]
+        if new:
+            connection.execute(sa.insert(tables.documents), new)
+
+    @contextlib.contextmanager
+    def _read(self) -> Iterator[sa.Connection]:
+        """A connection for reading, outside of the writer's transaction."""
+        with self._reading, self._plainly():
+            if self._reader is None:
+                # No transaction of a writer: reading waits for nobody, and nobody waits for it.
+                self._reader = self._reading_engine.connect()
+            yield self._reader
+            if self._reader is not None and self._reader.in_transaction():
+                self._reader.rollback()
+
+    def head(self) -> Head:
+        """The last entry."""
+        with self._read() as connection:
+            row = connection.execute(sa.select(tables.head.c.seq, tables.head.c.hash)).one_or_none()
+        if row is None:
+            raise LedgerTampered("the head of the chain is missing")
+        return Head(*row)
+
+    def entries(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
+        """Entries in order, read as they are asked for."""
+        while last is None or first <= last:
+            wanted = sa.select(tables.entries).where(tables.entries.c.seq >= first).order_by("seq").limit(_AT_ONCE)
+            if last is not None:
+                wanted = wanted.where(tables.entries.c.seq <= last)
+            with self._read() as connection:
+                found = [Entry(*row) for row in connection.execute(wanted)]
+            yield from found
+            if len(found) < _AT_ONCE:
+                return
+            first = found[-1].seq + 1
+
+    def scope(self, name: str) -> Scope | None:
+        """A scope as it stands."""
+        with self._read() as connection:
+            row = connection.execute(sa.select(tables.scopes).where(tables.scopes.c.name == name)).one_or_none()
+        return None if row is None else self._scope(row)
+
+    def scopes(self) -> list[Scope]:
+        """All scopes, by name."""
+        with self._read() as connection:
+            rows = connection.execute(sa.select(tables.scopes)).all()
+        return sorted((self._scope(row) for row in rows), key=lambda scope: scope.name)
+
+    def requests(self) -> Iterator[Request]:
+        """All requests, in the order in which they were charged."""
+        with self._read() as connection:
+            rows = connection.execute(sa.select(tables.requests).order_by("reserved")).all()
+        return (Request(*row) for row in rows)
+
+    def request(self, by: str, key: str) -> Request | None:
+        """A request by who made it, and its key."""
+        wanted = sa.select(tables.requests).where(tables.requests.c.by == by, tables.requests.c.key == key)
+        with self._read() as connection:
+            row = connection.execute(wanted).one_or_none()
+        return None if row is None else Request(*row)
+
+    def answers(self, reserved: int) -> list[StoredAnswer]:
+        """What was stored for a request, in order."""
+        wanted = sa.select(tables.answers).where(tables.answers.c.reserved == reserved).order_by("number")
+        with self._read() as connection:
+            return [StoredAnswer(*row) for row in connection.execute(wanted)]
+
+    def all_answers(self) -> Iterator[StoredAnswer]:
+        """All that was stored, request by request."""
+        at = (-1, -1)
+        place = sa.tuple_(tables.answers.c.reserved, tables.answers.c.number)
+        while True:
+            # A row value for a place to go on from: both databases find it by the primary key.
+            wanted = sa.select(tables.answers).where(place > at).order_by("reserved", "number").limit(_AT_ONCE)
+            with self._read() as connection:
+                found = [StoredAnswer(*row) for row in connection.execute(wanted)]
+            yield from found
+            if len(found) < _AT_ONCE:
+                return
+            at = (found[-1].reserved, found[-1].number)
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each."""
+        kinds = ("scopes", "requests", "answers", "documents", "signatures")
+        with self._read() as connection:
+            return {
+                kind: connection.execute(sa.select(sa.func.count()).select_from(getattr(tables, kind))).scalar_one()
+                for kind in kinds
+            }
+
+    def document(self, name: str) -> str | None:
+        """A certificate by its digest."""
+        with self._read() as connection:
+            return connection.execute(
+                sa.select(tables.documents.c.text).where(tables.documents.c.name == name)
+            ).scalar()
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """All certificates with their digests."""
+        with self._read() as connection:
+            names = connection.execute(sa.select(tables.documents.c.name).order_by("name")).scalars().all()
+        return ((name, self.document(name) or "") for name in names)
+
+    def signature(self, seq: int) -> str | None:
+        """The signature of the head that an entry was."""
+        with self._read() as connection:
+            return connection.execute(
+                sa.select(tables.signatures.c.signature).where(tables.signatures.c.seq == seq)
+            ).scalar()
+
+    def check(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        with self._read() as connection:
+            return self.dialect.check(connection)
+
+    def facts(self) -> dict[str, Any]:
+        """How safely it keeps what it is given."""
+        with self._read() as connection:
+            return self.dialect.facts(connection)
+
+    def copy_to(self, other: SQLStore, progress: Callable[[int], None] | None = None) -> None:
+        """Copy all rows, as they are at one time, to a store that has none."""
+        copied = 0
+        with (
+            self._plainly(),
+            self.dialect.snapshot(self._reading_engine) as rows,
+            other._plainly(),
+            other.dialect.alone(),
+            other._engine.begin() as target,
+        ):
+            target.execute(sa.delete(tables.head))
+            for table in tables.metadata.sorted_tables:
+                found = rows.execution_options(yield_per=_AT_ONCE).execute(sa.select(table))
+                for block in found.mappings().partitions(_AT_ONCE):
+                    target.execute(sa.insert(table), [dict(row) for row in block])
+                    copied += len(block)
+                    if progress is not None:
+                        progress(copied)
+
+    def close(self) -> None:
+        """Close its connections."""
+        with self._reading:
+            for connection in (self._writer, self._reader):
+                if connection is not None:
+                    with contextlib.suppress(sa.exc.DBAPIError):
+                        connection.close()
+            self._writer = self._reader = None
+            self._engine.dispose()
+            self._reading_engine.dispose()
+
+
+def _rows(table: sa.Table, records: Sequence[Any]) -> list[dict[str, Any]]:
+    """Records whose fields are called like the columns of a table."""
+    names = table.columns.keys()
+    return [{name: getattr(record, name) for name in names} for record in records]

@@ -1,0 +1,104 @@
+"""The witness: a small file outside of the database that remembers the last head it saw.
+
+A restored backup, a database that was replaced or one that was made anew is behind it, and is refused: forgetting
+charges is a refund. It is written after every transaction and never goes back. It has two places that are written in
+turn, each with a digest, so that a write that is cut off leaves the other one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from viameter.errors import LedgerBehind, LedgerUnavailable
+from viameter.ledger.chain import Head, digest
+from viameter.ledger.locking import locked
+
+FORMAT = "viameter-witness/1"
+_PLACE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last head that a witness saw, and of which ledger."""
+
+    id: str
+    head: Head
+
+
+class Witness:
+    """A file that remembers a head."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def read(self) -> Seen | None:
+        """What it saw; None if there is no such file. A file that cannot be read is refused."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise LedgerUnavailable(f"the witness {self.path} cannot be read: {problem.strerror}") from None
+        found = [seen for _, seen in _places(content)]
+        if not found:
+            raise LedgerBehind(
+                f"the witness {self.path} is damaged: what it saw cannot be read. Compare the head of the ledger with "
+                "a copy that is kept elsewhere, then take the file away and restore the ledger"
+            )
+        return max(found, key=lambda seen: seen.head.seq)
+
+    def advance(self, seen: Seen) -> None:
+        """Remember a head, unless it saw a later one."""
+        try:
+            self._advance(seen)
+        except OSError as problem:
+            raise LedgerUnavailable(
+                f"the witness {self.path} cannot be written: {problem.strerror}. What was charged stays charged, and "
+                "nothing was released"
+            ) from None
+
+    def replace(self, seen: Seen) -> None:
+        """Forget what it saw and remember this: after a restore, in which what was lost was counted as spent."""
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+        self.advance(seen)
+
+    def _advance(self, seen: Seen) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with _opened(self.path) as file, locked(file):
+            known = dict(_places(os.pread(file, 2 * _PLACE, 0)))
+            last = max((one.head.seq for one in known.values()), default=-1)
+            if last >= seen.head.seq:
+                return
+            # The place that is empty, damaged or older.
+            place = min((0, 1), key=lambda one: known[one].head.seq if one in known else -1)
+            os.pwrite(file, _line(seen), place * _PLACE)
+            # Synced like the charge itself: a restore asks it whether anything was lost.
+            os.fsync(file)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _line(seen: Seen) -> bytes:
+    said = f"{FORMAT} {seen.id} {seen.head.seq} {seen.head.hash}"
+    return f"{said} {digest(said)[:16]}".encode("ascii").ljust(_PLACE - 1) + b"\n"
+
+
+def _places(content: bytes) -> list[tuple[int, Seen]]:
+    found = []
+    for place in (0, 1):
+        words = content[place * _PLACE : (place + 1) * _PLACE].decode("ascii", errors="replace").split()
+        if len(words) == 5 and words[0] == FORMAT and digest(" ".join(words[:4]))[:16] == words[4]:
+            found.append((place, Seen(words[1], Head(int(words[2]), words[3]))))
+    return found
