@@ -17,6 +17,7 @@ from viameter.errors import DomainMismatch, MeasureMismatch, NoTheorem, OverBudg
 from viameter.query.expressions import case
 from viameter.session import parts
 from viameter.session.parts import partition, sub_budget
+from viameter.session.purse import FilterPurse
 from viameter.session.table import Table
 from viameter.session.touching import most_touched
 
@@ -468,7 +469,9 @@ def test_rows_that_a_join_multiplied_count_as_often_in_a_part() -> None:
 def test_what_a_partition_rests_on_is_explained() -> None:
     table = opened(vm.pure(1))
     partition(table, "ward", keys=["A", "B"], budgets=vm.pure("1/4"))
-    text = repr(table.session._meter.explain())
+    purse = table.session.purse
+    assert isinstance(purse, FilterPurse)
+    text = repr(purse._meter.explain())
     assert "composition-over-parts" in text and "privacy-filter" in text and "ward = 'A'" in text
 
 

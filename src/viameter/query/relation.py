@@ -133,7 +133,8 @@ class Relation:
 
             return rows.with_expression(joined, schema)
 
-        made = self._step(f"join(public table of {', '.join(other.schema)}, on={', '.join(keys)})", join, schema)
+        text = f"join(public table {other.digest} of {', '.join(other.schema)}, on={', '.join(keys)})"
+        made = self._step(text, join, schema)
         return replace(made, fanout=self.fanout * other.most_matches(tuple(keys)))
 
     def join(self, other: Relation, on: Sequence[str] = ()) -> Relation:

@@ -67,14 +67,17 @@ class Together:
         """All questions as one Measurement of the table that was opened, which releases a tuple."""
         return self._planned(spend)[1]
 
-    def release(self, *, spend: Loss, alpha: Number = ALPHA, raw: bool = False) -> dict[str, Answer]:
+    def release(
+        self, *, spend: Loss, alpha: Number = ALPHA, raw: bool = False, key: str | None = None
+    ) -> dict[str, Answer]:
         """Spend, run, and answer all questions. `spend` is what they cost together, in one charge.
 
-        Each question gets the same share of it: as much as lets those that one unit can reach cost `spend`.
+        Each question gets the same share of it: as much as lets those that one unit can reach cost `spend`. With a
+        ledger, the same questions under the same `key` have the same answers, and cost nothing more.
         """
         chance = read_alpha(alpha)
         plans, whole = self._planned(spend)
-        released = self.session.charge(whole)
+        released = self.session.charge(whole, key=key, identity=self._identity)
         note = f"released together with {len(plans) - 1} other questions; all cost {whole.map(1)!r}"
         answers = {}
         for (name, question), plan, values in zip(self.questions.items(), plans, released, strict=True):
@@ -95,6 +98,9 @@ class Together:
     @cached_property
     def _counted(self) -> Counted:
         return count_together([question.table.relation for question in self.questions.values()], self.session.unit)
+
+    def _identity(self) -> str:
+        return "\n".join(f"{name}: {question._identity()}" for name, question in self.questions.items())
 
     def _planned(self, spend: Loss) -> tuple[list[Plan], Measurement]:
         session, counted = self.session, self._counted

@@ -1,29 +1,22 @@
-"""Session: one source of private rows under a filter; every release of every table made of it goes through here."""
+"""Session: one source of private rows under a budget; every release of every table made of it goes through here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from viameter.composition import FilterMeter, Odometer
-from viameter.composition.entries import Charge
-from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measure, Measurement, Space
-from viameter.errors import ParameterError, SealedError, plain
+from viameter.errors import ParameterError, plain
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
 from viameter.query.planning import noise_kind
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
+from viameter.session.purse import Charged, FilterPurse, Purse
 
-
-@dataclass(frozen=True, slots=True)
-class Charged:
-    """One charge: for what, and how much."""
-
-    question: str
-    loss: Loss
+__all__ = ["Charged", "Session"]
 
 
 class Session:
@@ -34,30 +27,40 @@ class Session:
         source: Rows | Database,
         space: Space,
         unit: Unit,
-        budget: Loss,
+        purse: Purse,
         *,
         order: Order,
         progress: Progress | None,
     ) -> None:
-        if not isinstance(budget, Loss):
-            raise ParameterError(f"budget={plain(budget)} is not a loss: expected e.g. zcdp('1/2')")
-        noise_kind(budget.measure)  # refuses measures that questions cannot be answered in
         self.source = source
         self.space = space
         self.unit = unit
+        self.purse = purse
         self.order: Order = order
         self.progress = progress
-        # Check, charge, run: whatever is asked, and chosen by earlier answers, all answers stay within the budget.
-        self._meter: FilterMeter = Odometer(space, budget.measure).filter(d_in=1, budget=budget)(source)
 
     @classmethod
-    def under(cls, meter: FilterMeter, parent: Session, unit: Unit | None = None) -> Session:
-        """A session of the same rows whose budget is a part of another's, and was charged there."""
-        made = object.__new__(cls)
-        made.source, made.space, made.unit = parent.source, parent.space, unit or parent.unit
-        made.order, made.progress = parent.order, parent.progress
-        made._meter = meter
-        return made
+    def in_memory(
+        cls,
+        source: Rows | Database,
+        space: Space,
+        unit: Unit,
+        budget: Loss,
+        *,
+        order: Order,
+        progress: Progress | None,
+    ) -> Session:
+        """A session whose budget ends with this process."""
+        check_budget(budget)
+        # Check, charge, run: whatever is asked, and chosen by earlier answers, all answers stay within the budget.
+        meter: FilterMeter = Odometer(space, budget.measure).filter(d_in=1, budget=budget)(source)
+        return cls(source, space, unit, FilterPurse(meter), order=order, progress=progress)
+
+    def under(self, purse: Purse, *, source: Rows | None = None, space: Space | None = None) -> Session:
+        """A session of the same rows, or of a part of them, whose budget is a share of this one's, charged here."""
+        return Session(
+            source or self.source, space or self.space, self.unit, purse, order=self.order, progress=self.progress
+        )
 
     @property
     def measure(self) -> Measure:
@@ -67,17 +70,17 @@ class Session:
     @property
     def budget(self) -> Loss:
         """What may be spent in all."""
-        return self._meter.budget
+        return self.purse.budget
 
     @property
     def spent(self) -> Loss:
         """What was spent so far."""
-        return self._meter.spent
+        return self.purse.spent
 
     @property
     def left(self) -> Loss:
         """What is left to be spent."""
-        return self._meter.left
+        return self.purse.left
 
     @property
     def guarantee(self) -> Guarantee:
@@ -87,18 +90,22 @@ class Session:
     @property
     def history(self) -> tuple[Charged, ...]:
         """What was charged, in order; also what failed or was cancelled after it was charged."""
-        return tuple(Charged(charge.query, charge.loss) for charge in self._meter.history if isinstance(charge, Charge))
+        return self.purse.history
 
     def fits(self, measurement: Measurement) -> bool:
         """Whether the budget would allow it."""
-        pending = self._meter.preview(measurement, d_in=1)
-        return isinstance(pending, NewLoss) and pending.fits
+        return self.purse.fits(measurement)
 
-    def charge(self, measurement: Measurement) -> Any:
-        """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for."""
-        try:
-            return self._meter(measurement)
-        except SealedError as failed:
-            # Amounts are public, and whoever asked should not think that it was free.
-            failed.add_note(f"what it cost stays charged: {self.spent!r} was spent, {self.left!r} is left")
-            raise
+    def charge(self, measurement: Measurement, *, key: str | None = None, identity: Callable[[], str] = str) -> Any:
+        """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for.
+
+        With a ledger, `key` names the request, and `identity` tells what its text leaves out.
+        """
+        return self.purse.charge(measurement, key=key, identity=identity)
+
+
+def check_budget(budget: Any) -> None:
+    """Refuse what is no budget, or one in a measure that questions cannot be answered in."""
+    if not isinstance(budget, Loss):
+        raise ParameterError(f"budget={plain(budget)} is not a loss: expected e.g. zcdp('1/2')")
+    noise_kind(budget.measure)

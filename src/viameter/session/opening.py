@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
-from viameter.core import Loss
+from viameter.core import Loss, Space
 from viameter.errors import ParameterError, plain
+from viameter.ledger import Ledger
 from viameter.query.bounding.identity import comparable
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database, database_space, picking
@@ -19,7 +22,8 @@ from viameter.query.relation import Relation, source_rows
 from viameter.query.rows import RESERVED, UNIT, Rows
 from viameter.query.spaces import space_of
 from viameter.query.units import PerEntity, PerEvent, Unit
-from viameter.session.budget import Session
+from viameter.session.budget import Session, check_budget
+from viameter.session.durable import name_of, open_purse
 from viameter.session.table import Table, Tables
 
 IBIS_NAMES = {
@@ -36,11 +40,16 @@ def open(
     source: Any,
     *,
     unit: Unit,
-    budget: Loss,
+    budget: Loss | None = None,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
     order: Order = "native",
     progress: Progress | None = None,
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+    scopes: Sequence[str] = (),
+    by: str | None = None,
+    deadline: float | None = None,
 ) -> Any:
     """Open private rows under a budget. Nothing is read or copied.
 
@@ -50,6 +59,11 @@ def open(
     `types` says what columns are ("integer", "real", "text", "boolean", "date", "timestamp") where that would be found
     out from rows, as in a CSV file; values that are none are NULL. With order="portable" every engine keeps the same
     rows of a unit; "native" is faster.
+
+    With a `ledger` (a path, a PostgreSQL URL, or one that is open), what is spent is on disk, and shared with all who
+    ask: `dataset` is what the rows are called there (the name of a file or a table, if it has one), and has the budget;
+    `scopes` are others that pay too, such as an analyst's; `by` is who asks. A question that runs for longer than
+    `deadline` seconds is given up; it stays charged.
 
     >>> import viameter as vm
     >>> visits = vm.open(
@@ -64,24 +78,75 @@ def open(
             f"unit={plain(unit)} does not say whose presence is hidden: "
             'expected e.g. vm.per("patient", rows=5) or vm.per_row()'
         )
+    paying = Paying.read(source, table, budget, ledger, dataset, scopes, by, deadline)
     if order not in ("native", "portable"):
         raise ParameterError(f"order={plain(order)}: expected 'native' or 'portable'")
     if types is not None and isinstance(source, Mapping) and all(_is_source(value) for value in source.values()):
         raise ParameterError("types: columns of several tables; give a table of known types for each of them")
     if isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
-        return _open_several(source, unit, budget, order, progress)
+        return _open_several(source, unit, lambda found, space: _session(found, space, unit, paying, order, progress))
     if isinstance(unit, PerEntity):
         raise ParameterError(
             f"{unit!r} spans several tables: open them together, vm.open({{{unit.root!r}: ..., ...}}, ...)"
         )
     rows = _rows(_typed(open_source(source, table=table), types or {}), unit)
-    session = Session(rows, space_of(rows.schema, unit), unit, budget, order=order, progress=progress)
+    session = _session(rows, space_of(rows.schema, unit), unit, paying, order, progress)
     return Table(session, Relation(rows, unit))
 
 
-def _open_several(
-    sources: Mapping[str, Any], unit: Unit, budget: Loss, order: Order, progress: Progress | None
-) -> Tables:
+@dataclass(frozen=True, slots=True)
+class Paying:
+    """What pays for questions, as it was given to `open`."""
+
+    budget: Loss | None
+    ledger: Ledger | str | Path | None
+    dataset: Callable[[], str]
+    scopes: Sequence[str]
+    by: str | None
+    deadline: float | None
+
+    @classmethod
+    def read(
+        cls,
+        source: Any,
+        table: str | None,
+        budget: Loss | None,
+        ledger: Ledger | str | Path | None,
+        dataset: str | None,
+        scopes: Sequence[str],
+        by: str | None,
+        deadline: float | None,
+    ) -> Paying:
+        """Refuse what only means something with a ledger, if there is none."""
+        if ledger is None:
+            given = {"dataset": dataset, "scopes": scopes or None, "by": by, "deadline": deadline}
+            for name, value in given.items():
+                if value is not None:
+                    raise ParameterError(f"{name}={plain(value)} goes with a ledger: give ledger='budget.db'")
+            check_budget(budget)
+        return cls(budget, ledger, lambda: name_of(source, table) if dataset is None else dataset, scopes, by, deadline)
+
+
+def _session(
+    source: Rows | Database, space: Space, unit: Unit, paying: Paying, order: Order, progress: Progress | None
+) -> Session:
+    if paying.ledger is None:
+        assert paying.budget is not None
+        return Session.in_memory(source, space, unit, paying.budget, order=order, progress=progress)
+    purse = open_purse(
+        paying.ledger,
+        source,
+        space,
+        paying.budget,
+        dataset=paying.dataset(),
+        scopes=paying.scopes,
+        by=paying.by,
+        deadline=paying.deadline,
+    )
+    return Session(source, space, unit, purse, order=order, progress=progress)
+
+
+def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[[Database, Space], Session]) -> Tables:
     opened: dict[str, EngineTable] = {}
     for name, source in sources.items():
         given, table = source if isinstance(source, tuple) else (source, None)
@@ -92,7 +157,7 @@ def _open_several(
     else:
         rows = {name: _rows(table, unit) for name, table in opened.items()}
     database = Database(rows)
-    session = Session(database, database_space(database, unit), unit, budget, order=order, progress=progress)
+    session = begin(database, database_space(database, unit))
     tables = {name: Table(session, Relation(database, unit, (picking(database, name, unit),))) for name in database}
     return Tables(session, tables)
 

@@ -24,7 +24,8 @@ from viameter.query.relation import Relation
 from viameter.query.rows import RESERVED, Rows
 from viameter.query.spaces import space_of
 from viameter.query.theorems import units_one_by_one
-from viameter.session.budget import Session
+from viameter.session.durable import Share, open_shares, purse_of
+from viameter.session.purse import FilterPurse, LedgerPurse, Purse
 from viameter.session.table import Table
 from viameter.session.touching import FewOfParts, most_touched, released_over
 
@@ -50,8 +51,15 @@ def sub_budget(table: Table, name: str, *, budget: Loss) -> Table:
     session = table.session
     _require_concurrent(session.measure, "sub_budget")
     share = _read_budget(budget, session.measure, "sub_budget: budget")
-    meter = session.charge(replace(_filter(session.space, share), made_by=f"sub-budget {name!r}"))
-    return replace(table, session=Session.under(meter, session))
+    what = f"sub-budget {name!r}"
+    purse = session.purse
+    if isinstance(purse, LedgerPurse):
+        asked = Share(f"{purse.name}/{name}", share)
+        costs = {scope.name: share for scope in purse.meter.scopes}
+        open_shares(purse, [asked], costs, what=what, settled={"share": name})
+        return replace(table, session=session.under(purse_of(purse, asked.name, session.space, session.source)))
+    meter = session.charge(replace(_filter(session.space, share), made_by=what))
+    return replace(table, session=session.under(FilterPurse(meter)))
 
 
 def partition(
@@ -89,30 +97,49 @@ def partition(
     losses = _read_budgets(budgets, labels, session.measure)
     _check_parts_per_unit(parts_per_unit, relation)
     place = _place(relation[column], values, other=other)
-    kept = relation if parts_per_unit is None else _in_few_parts(relation, place, parts_per_unit, session.order)
-    parts = [kept.filter(place == number) for number in range(len(labels))]
+
+    def parts_by(salt: str) -> list[Relation]:
+        few = parts_per_unit
+        kept = relation if few is None else _in_few_parts(relation, place, few, session.order, salt)
+        return [kept.filter(place == number) for number in range(len(labels))]
+
+    salt = fresh_salt()
+    parts = parts_by(salt)
     cut = FewOfParts(
         tuple(f"{column} = {label!r}" for label in labels),
         most_touched(session.unit, fanout=relation.fanout, parts_per_unit=parts_per_unit, size=len(labels)),
     )
     members = [_filtered(part, loss) for part, loss in zip(parts, losses, strict=True)]
-    # Meters on the parts' own rows are handed out, and none on all rows: nothing that is asked of one sees other parts.
-    meters = session.charge(
-        released_over(
-            cut,
-            members,
-            unit=session.unit,
-            space=session.space,
-            measure=session.measure,
-            made_by=f"partition by {column} into {len(labels)} parts",
-        )
+    whole = released_over(
+        cut,
+        members,
+        unit=session.unit,
+        space=session.space,
+        measure=session.measure,
+        made_by=f"partition by {column} into {len(labels)} parts",
     )
+    purse = session.purse
+    if isinstance(purse, LedgerPurse):
+        shares = [Share(f"{purse.name}/{column}={label}", loss) for label, loss in zip(labels, losses, strict=True)]
+        settled = {"partition": column, "parts": repr(labels), "of": repr(relation.steps), "few": parts_per_unit}
+        costs = {cost.scope: cost.loss for cost in purse.meter.costs(whole)}
+        made_with = open_shares(purse, shares, costs, what=whole.made_by, settled={**settled, "salt": salt})
+        # Which parts a unit is kept in was drawn when they were made, and is the same for all who ask of them.
+        parts = parts_by(made_with["salt"])
+    else:
+        meters = session.charge(whole)
     made = {}
-    for label, part, meter in zip(labels, parts, meters, strict=True):
+    for number, (label, part) in enumerate(zip(labels, parts, strict=True)):
         rows = part.rows()
-        own = Session.under(meter, session)
-        own.source, own.space = rows, space_of(rows.schema, session.unit)
-        made[label] = replace(table, session=own, relation=Relation(rows, session.unit, (), relation.fanout))
+        space = space_of(rows.schema, session.unit)
+        # On the part's own rows, and none on all of them: nothing that is asked of one sees other parts.
+        own: Purse = (
+            purse_of(purse, shares[number].name, space, rows)
+            if isinstance(purse, LedgerPurse)
+            else FilterPurse(meters[number])
+        )
+        below = session.under(own, source=rows, space=space)
+        made[label] = replace(table, session=below, relation=Relation(rows, session.unit, (), relation.fanout))
     return made
 
 
@@ -132,9 +159,8 @@ def _place(column: Expression, values: list[Any], *, other: bool) -> Expression:
     return case(*arms, default=len(values) if other else NOWHERE)
 
 
-def _in_few_parts(relation: Relation, place: Expression, most: int, order: str) -> Relation:
+def _in_few_parts(relation: Relation, place: Expression, most: int, order: str, salt: str) -> Relation:
     """The rows of each unit that are in the first so many of its parts, by a digest of unit and part."""
-    salt = fresh_salt()
 
     def keep(rows: Rows) -> Rows:
         return rows.with_expression(lambda table: _kept(table, rows, place, most, order, salt))

@@ -114,11 +114,13 @@ class Question:
         alpha: Number = ALPHA,
         weights: Mapping[str, Number] | None = None,
         raw: bool = False,
+        key: str | None = None,
     ) -> Answer:
         """Spend, run, and answer: `spend` is the loss; or `within` names widths, and the least loss that buys them.
 
         `weights` says how the loss is shared among aggregates: each has 1 if it is not named. Counts below 0 are set to
-        0, and quantiles made to rise, unless `raw` ones are asked for.
+        0, and quantiles made to rise, unless `raw` ones are asked for. With a ledger, the same question under the same
+        `key` has the same answer, and costs nothing more.
         """
         chance = read_alpha(alpha)
         if (spend is None) == (within is None):
@@ -127,7 +129,7 @@ class Question:
             spend = self.spend_for(within, alpha=chance, weights=weights)
         assert spend is not None
         planned = self._plan(spend, weights)
-        released = self.table.session.charge(planned.measurement)
+        released = self.table.session.charge(planned.measurement, key=key, identity=self._identity)
         return self._answer(planned, released, chance, raw=raw)
 
     def spend_for(
@@ -177,6 +179,10 @@ class Question:
             self.table.unit,
             notes,
         )
+
+    def _identity(self) -> str:
+        """What tells the question from others that have the same text."""
+        return repr((self.grouped.keys, self.table.relation.steps, self.collecting.limits, self.table.unit))
 
     def _plan(self, spend: Loss, weights: Mapping[str, Number] | None) -> Plan:
         loss = read_spend(spend, self.table.session.measure)

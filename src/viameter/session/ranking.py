@@ -120,11 +120,14 @@ class Ranking:
             table.unit, kept, ("keys come in order, without their counts",),
         )  # fmt: skip
 
-    def release(self, *, spend: Loss) -> Ranked:
-        """Spend, run, and answer."""
+    def release(self, *, spend: Loss, key: str | None = None) -> Ranked:
+        """Spend, run, and answer; with a ledger, the same under the same `key` is the same answer."""
         made, keys = self._top(spend), self.grouped.keys
         labels = keys.labels if self.grouped.labels is None else self.grouped.labels + keys.labels[len(keys.groups) :]
-        picked = self.grouped.table.session.charge(made.measurement)
+        table = self.grouped.table
+        picked = table.session.charge(
+            made.measurement, key=key, identity=lambda: repr((keys, table.relation.steps, table.limits, table.unit))
+        )
         groups = tuple(labels[int(index)] for index in picked)
         return Ranked(self.grouped.shown or keys.columns, groups, self.by, made.measurement, self.grouped.table.unit)
 
@@ -186,10 +189,15 @@ class HeavyHitters:
             kept, selection_notes(selection, spend, chance),
         )  # fmt: skip
 
-    def release(self, *, spend: Loss, alpha: Number = ALPHA) -> Answer:
+    def release(self, *, spend: Loss, alpha: Number = ALPHA, key: str | None = None) -> Answer:
         """Spend, run, and answer: the keys with the largest counts first."""
         selection, chance = self._selection(spend), read_alpha(alpha)
-        released = self.table.session.charge(selection.measurement)
+        table = self.table
+        released = table.session.charge(
+            selection.measurement,
+            key=key,
+            identity=lambda: repr((self.columns, table.relation.steps, table.limits, table.unit)),
+        )
         groups = sorted(released, key=lambda key: (-released[key], sortable(key)))
         counts = np.array([released[key] for key in groups], dtype=np.int64)
         found = count_estimate(counts, selection.noise, chance)

@@ -135,13 +135,17 @@ class SelectingQuestion:
         alpha: Number = ALPHA,
         weights: Mapping[str, Number] | None = None,
         selection_share: Number = SHARE,
+        key: str | None = None,
     ) -> SelectedAnswer:
-        """Spend, find the keys, and answer for them. All is charged before anything runs, also if no key is found."""
+        """Spend, find the keys, and answer for them. All is charged before anything runs, also if no key is found.
+
+        With a ledger, the same question under the same `key` has the same answer, and costs nothing more.
+        """
         chance, losses = read_alpha(alpha), self._losses(spend, selection_share)
         selection, plan = self._selection(losses[0]), self._plan(losses)
         # Weights that are none, and the like, are refused before anything is charged.
         self.question(self.placeholders()).measurement(spend=losses[1], weights=weights)
-        ask = self.table.session.charge(plan)
+        ask = self.table.session.charge(plan, key=key, identity=lambda: self._identity(selection, losses[1], weights))
         groups: list[Key] = list(ask(selection.measurement))
         stages: tuple[Measurement, ...] = (selection.measurement,)
         if groups or self.grouped.other:
@@ -155,6 +159,12 @@ class SelectingQuestion:
         return SelectedAnswer(
             answer.keys, answer.groups, answer.estimates, answer.covers, chance, plan, self.table.unit, notes, stages
         )  # fmt: skip
+
+    def _identity(self, selection: Selection, loss: Loss, weights: Mapping[str, Number] | None) -> str:
+        """What tells the question from others that have the same text: both of its stages."""
+        asked = self.question(self.placeholders())
+        second = asked.measurement(spend=loss, weights=weights)
+        return f"{selection.measurement.explain(1)}\n{second.explain(1)}\n{asked._identity()}"
 
     def _losses(self, spend: Loss, selection_share: Number) -> tuple[Loss, Loss]:
         """What is spent to find keys, and what is left for them."""

@@ -1,0 +1,151 @@
+"""Purses: where a session's questions are charged: to a filter in memory, or to scopes of a ledger on disk."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from viameter.composition import FilterMeter
+from viameter.composition.entries import Charge
+from viameter.composition.queries import NewLoss
+from viameter.core import Loss, Measurement
+from viameter.errors import ParameterError, SealedError
+from viameter.ledger import Ledger, LedgerMeter, Line, Scope, history
+
+NO_LEDGER = "key: without a ledger nothing is stored that could be given again: open the table with ledger='budget.db'"
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """One charge: for what, and how much."""
+
+    question: str
+    loss: Loss
+
+
+class Purse(ABC):
+    """What may be spent, what was, and the way to spend it."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> Loss:
+        """What may be spent in all."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> Loss:
+        """What was spent so far."""
+
+    @property
+    @abstractmethod
+    def left(self) -> Loss:
+        """What is left to be spent."""
+
+    @property
+    @abstractmethod
+    def history(self) -> tuple[Charged, ...]:
+        """What was charged, in order; also what failed or was cancelled after it was charged."""
+
+    @abstractmethod
+    def fits(self, measurement: Measurement) -> bool:
+        """Whether the budget would allow it."""
+
+    @abstractmethod
+    def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
+        """Charge a measurement, then run it; under a key that was used for the same, what was released then."""
+
+
+class FilterPurse(Purse):
+    """A filter of this process."""
+
+    def __init__(self, meter: FilterMeter) -> None:
+        self._meter = meter
+
+    @property
+    def budget(self) -> Loss:
+        """What may be spent in all."""
+        return self._meter.budget
+
+    @property
+    def spent(self) -> Loss:
+        """What was spent so far."""
+        return self._meter.spent
+
+    @property
+    def left(self) -> Loss:
+        """What is left to be spent."""
+        return self._meter.left
+
+    @property
+    def history(self) -> tuple[Charged, ...]:
+        """What was charged, in order."""
+        return tuple(Charged(charge.query, charge.loss) for charge in self._meter.history if isinstance(charge, Charge))
+
+    def fits(self, measurement: Measurement) -> bool:
+        """Whether the budget would allow it."""
+        pending = self._meter.preview(measurement, d_in=1)
+        return isinstance(pending, NewLoss) and pending.fits
+
+    def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
+        """Charge, then run."""
+        if key is not None:
+            raise ParameterError(NO_LEDGER)
+        try:
+            return self._meter(measurement)
+        except SealedError as failed:
+            # Amounts are public, and whoever asked should not think that it was free.
+            failed.add_note(f"what it cost stays charged: {self.spent!r} was spent, {self.left!r} is left")
+            raise
+
+
+class LedgerPurse(Purse):
+    """Scopes of a ledger, which others may be charging too. What is shown is the first of them."""
+
+    def __init__(self, meter: LedgerMeter, scope: str) -> None:
+        self.meter = meter
+        self.name = scope
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger."""
+        return self.meter.ledger
+
+    @property
+    def scope(self) -> Scope:
+        """The scope as it stands."""
+        return self.ledger.scope(self.name)
+
+    @property
+    def budget(self) -> Loss:
+        """What may be spent in all, as the ledger has it now."""
+        return self.scope.cap
+
+    @property
+    def spent(self) -> Loss:
+        """What was spent so far, by whomever."""
+        return self.scope.spent
+
+    @property
+    def left(self) -> Loss:
+        """What is left to be spent."""
+        return self.scope.left
+
+    @property
+    def history(self) -> tuple[Charged, ...]:
+        """What was charged to the scope, in order, by whomever."""
+        lines = history(self.ledger, scope=self.name)
+        return tuple(self._charged(line) for line in lines if line.costs)
+
+    def _charged(self, line: Line) -> Charged:
+        loss = next(loss for scope, _, loss, _ in line.costs if scope == self.name)
+        return Charged(line.label or line.query, loss)
+
+    def fits(self, measurement: Measurement) -> bool:
+        """Whether every scope would allow it now."""
+        return self.meter.fits(measurement)
+
+    def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
+        """Reserve, run, commit, release."""
+        return self.meter(measurement, key=key, identity=identity())
