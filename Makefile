@@ -5,7 +5,7 @@ SHELL := /bin/bash
 VENV  := .venv
 BIN   := $(VENV)/bin
 say    = @printf '\033[1m==> %s\033[0m\n' "$(1)"
-# One worker a core; the room's share of `make test` is a minute on two.
+# One worker a core. The tests of a file go to one of them, and so do all of Spark's: see conftest.py.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: help demo setup setup-run test test-long lint types newest-python docs bench lock clean
@@ -15,7 +15,7 @@ help: ## list the commands
 
 demo: setup-run ## set up what the demo needs, then run it
 	$(call say,viameter demo)
-	@$(BIN)/viameter demo --report flights.html
+	@$(BIN)/viameter demo --report flights.html --ledger flights.db
 
 setup-run:
 	@scripts/setup run

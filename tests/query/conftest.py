@@ -1,5 +1,7 @@
 """Engines for tests, each started when first asked for and stopped at the end; every xdist worker has its own.
 
+But there is one Spark: all tests that need it go to one worker, which conftest.py at the root knows by their names.
+
 `VIAMETER_ENGINES=duckdb` (names with commas) leaves out the tests of the other engines. What is left in must work:
 a server that is missing is a failure.
 """
@@ -32,10 +34,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.path.is_relative_to(here):
             for message, kind in DEPRECATIONS:
                 item.add_marker(pytest.mark.filterwarnings(f"ignore:{message}:{kind.__name__}"))
+            assert "spark" in item.name or not _needs_spark(item), f"{item.nodeid} needs Spark, and is to be named so"
     left_out = [item for item in items if item.path.is_relative_to(here) and not _is_chosen(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def _needs_spark(item: pytest.Item) -> bool:
+    if "spark_session" in getattr(item, "fixturenames", ()):
+        return True
+    # The engine of `backend` is asked for by its name, so that its fixture is not among those of the test.
+    made = getattr(item, "callspec", None)
+    return made is not None and made.params.get("backend") == "pyspark"
 
 
 def _is_chosen(item: pytest.Item) -> bool:

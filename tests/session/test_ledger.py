@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def test_a_path_is_enough_and_gives_the_dataset_its_name(tmp_path: Path) -> None
         )
         assert table.spent <= spent
         by_ward(table).release(spend=vm.zcdp("1/10"))
-        table.session.purse.ledger.close()
+        table.ledger.close()
     with ledgers.open(tmp_path / "budget.db") as book:
         assert [scope.name for scope in book.scopes()] == ["visits.parquet"]
 
@@ -269,6 +270,27 @@ def test_an_interrupt_leaves_it_charged_and_the_retry_learns_it(book: Ledger, mo
     with pytest.raises(AnswerLost):
         question.release(spend=vm.zcdp("1/10"), key="May")
     assert len(opened(book).history) == 1
+
+
+def test_a_guarantee_is_for_a_lifetime_where_a_budget_starts_over(book: Ledger) -> None:
+    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    book.define("visits", vm.zcdp("1/10"), space, renews="rows")
+    for _ in range(3):
+        opened(book, budget=None).agg(n=vm.count()).release(spend=vm.zcdp("1/10"))
+        book.renew("visits", why="new rows")
+    table = opened(book, budget=None)
+    assert table.spent == vm.zcdp(0) and table.session.guarantee.loss > vm.zcdp("0.29")
+
+
+def test_a_question_that_takes_too_long_fails_like_any_other_and_is_charged(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = opened(book, deadline=30)
+    assert by_ward(table).release(spend=vm.zcdp("1/20")).to_dicts()
+    monkeypatch.setattr("viameter.query.collecting.run", lambda *_, **__: time.sleep(0.5))
+    with pytest.raises(SealedError) as late:
+        by_ward(opened(book, deadline=0.05)).release(spend=vm.zcdp("1/10"))
+    assert str(late.value) == SealedError.TEXT and table.spent > vm.zcdp("0.14")
 
 
 def test_several_tables_share_a_scope(book: Ledger) -> None:

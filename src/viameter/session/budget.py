@@ -8,13 +8,14 @@ from typing import Any
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
 from viameter.errors import ParameterError, plain
+from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
 from viameter.query.planning import noise_kind
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
-from viameter.session.purse import Charged, FilterPurse, Purse
+from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
 
 __all__ = ["Charged", "Session"]
 
@@ -84,13 +85,18 @@ class Session:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all answers so far tell at most, and of whom."""
-        return Guarantee(self.spent, self.unit.granularity)
+        """What all answers so far tell at most, and of whom; a budget that starts over does not make it less."""
+        return Guarantee(self.purse.lifetime, self.unit.granularity)
 
     @property
     def history(self) -> tuple[Charged, ...]:
         """What was charged, in order; also what failed or was cancelled after it was charged."""
         return self.purse.history
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Where it is charged, if that is a ledger."""
+        return self.purse.ledger if isinstance(self.purse, LedgerPurse) else None
 
     def fits(self, measurement: Measurement) -> bool:
         """Whether the budget would allow it."""

@@ -39,6 +39,11 @@ class Purse(ABC):
         """What was spent so far."""
 
     @property
+    def lifetime(self) -> Loss:
+        """What was ever spent: more than was spent so far where the budget starts over from time to time."""
+        return self.spent
+
+    @property
     @abstractmethod
     def left(self) -> Loss:
         """What is left to be spent."""
@@ -124,8 +129,13 @@ class LedgerPurse(Purse):
 
     @property
     def spent(self) -> Loss:
-        """What was spent so far, by whomever."""
+        """What was spent so far, by whomever; where the budget starts over, since then."""
         return self.scope.spent
+
+    @property
+    def lifetime(self) -> Loss:
+        """What was ever spent, by whomever."""
+        return self.scope.lifetime
 
     @property
     def left(self) -> Loss:

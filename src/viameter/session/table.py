@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from viameter.arith import Number
 from viameter.core import Loss
 from viameter.errors import ParameterError, plain
+from viameter.ledger import Ledger
 from viameter.query.bounding import Limits
 from viameter.query.collecting import fresh_salt
 from viameter.query.expressions import Expression, Schema
@@ -62,6 +63,11 @@ class Table:
     def history(self) -> tuple[Charged, ...]:
         """What was charged, in order."""
         return self.session.history
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger that keeps what is spent, if the table was opened with one."""
+        return self.session.ledger
 
     def __getitem__(self, name: str) -> Expression:
         return self.relation[name]
@@ -256,6 +262,11 @@ class Tables(Mapping[str, Table]):
     def history(self) -> tuple[Charged, ...]:
         """What was charged, in order."""
         return self.session.history
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger that keeps what is spent, if the table was opened with one."""
+        return self.session.ledger
 
     def check_keys(self) -> dict[str, int]:
         """How many values of each key that tables refer to name more than one row: for the custodian's eyes.

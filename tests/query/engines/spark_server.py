@@ -11,6 +11,10 @@ from typing import Any
 
 from viameter.query.engines.quiet import without_warnings_of_engines
 
+# A Java on few rows that lives for a minute: threads that collect garbage beside the work cost more than they save.
+# Compiling is left as it is: with the quick compiler alone a query takes seconds to hear that it is cancelled.
+FOR_A_SHORT_LIFE = "-XX:+UseSerialGC"
+
 
 @contextmanager
 def running_session(folder: Path) -> Iterator[Any]:
@@ -29,7 +33,9 @@ def running_session(folder: Path) -> Iterator[Any]:
             .appName("viameter tests")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")
-            .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={logging.as_uri()}")
+            .config(
+                "spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={logging.as_uri()} {FOR_A_SHORT_LIFE}"
+            )
             .config("spark.sql.execution.arrow.pyspark.enabled", "true")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.sql.warehouse.dir", str(folder / "warehouse"))

@@ -146,12 +146,16 @@ def _merged(populations: list[_Population]) -> _Population:
     populations = [entry for entry in populations if entry.states]
     if len(populations) <= 1:
         return populations[0] if populations else _Population({}, 1)
-    whole = lcm(*(entry.denominator for entry in populations))
-    states: dict[Any, int] = {}
-    for entry in populations:
-        factor = whole // entry.denominator
+    # One after the other: a loop's denominators divide each other, so that each step multiplies by a small number.
+    states, whole = dict(populations[0].states), populations[0].denominator
+    for entry in populations[1:]:
+        common = lcm(whole, entry.denominator)
+        ours, theirs = common // whole, common // entry.denominator
+        if ours != 1:
+            states = {key: weight * ours for key, weight in states.items()}
         for key, weight in entry.states.items():
-            states[key] = states.get(key, 0) + weight * factor
+            states[key] = states.get(key, 0) + weight * theirs
+        whole = common
     return _Population(states, whole)
 
 
