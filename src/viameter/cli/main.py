@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from viameter import __version__
+from viameter.cli.ledger import ledger
 
 MEASURES = ["pure", "approx", "zcdp", "approx-zcdp", "gdp", "bounded-range", "renyi"]
 
@@ -17,15 +18,19 @@ def main() -> None:
     """Compose differential privacy with proofs."""
 
 
+main.add_command(ledger)
+
+
 @main.command()
 @click.option(
     "--report", metavar="FILE", help="Write the questions over a table, with pictures, into this page of HTML."
 )
-def demo(report: str | None) -> None:
+@click.option("--ledger", metavar="FILE", help="Keep what is spent in this ledger; run it twice, or kill it.")
+def demo(report: str | None, ledger: str | None) -> None:
     """Show what viameter does, on bundled data about invented people and on flights from New York."""
     from viameter.cli.demo import show_demo
 
-    show_demo(click.echo, report=report)
+    show_demo(click.echo, report=report, ledger=ledger)
 
 
 @main.command()
