@@ -80,7 +80,7 @@ def test_ten_tenths_fit_and_an_eleventh_does_not(ledger: Ledger) -> None:
 
 def test_what_fails_on_rows_is_charged_and_says_nothing(ledger: Ledger, opened: Callable[..., Ledger]) -> None:
     def failing(rows: Any) -> int:
-        raise ValueError(f"row 1832 of {rows}")
+        raise ValueError(f"the row of the zebra: {rows}")
 
     bad = vm.measurement(SPACE, function=failing, measure=vm.PureDP, privacy=tenth, trust="for tests")
     with pytest.raises(SealedError) as first:
@@ -89,7 +89,7 @@ def test_what_fails_on_rows_is_charged_and_says_nothing(ledger: Ledger, opened: 
         opened().meter(SPACE, [42], scopes=["visits"], by="ann")(bad, key="a")
     assert str(first.value) == str(again.value) == SealedError.TEXT
     assert spent(ledger) == vm.pure("1/10")
-    assert not [entry for entry in ledger.entries() if "1832" in entry.body or "41" in entry.record.get("query", "")]
+    assert not [entry for entry in ledger.entries() if "zebra" in entry.body]
 
 
 def test_a_reservation_without_an_answer_stays_spent_and_the_retry_learns_it(ledger: Ledger) -> None:

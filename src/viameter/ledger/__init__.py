@@ -14,9 +14,11 @@
 
 from viameter.ledger.chain import Entry, Head
 from viameter.ledger.copies import backup, restore
+from viameter.ledger.exporting import export
 from viameter.ledger.ledger import Ledger
 from viameter.ledger.lines import Line, history
 from viameter.ledger.opening import in_memory, open
+from viameter.ledger.plots import plot_burndown
 from viameter.ledger.releasing import LedgerMeter, Release
 from viameter.ledger.requests import Reserved
 from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood
@@ -38,9 +40,11 @@ __all__ = [
     "Verified",
     "backup",
     "describe_neighborhood",
+    "export",
     "history",
     "in_memory",
     "open",
+    "plot_burndown",
     "restore",
     "verify",
 ]

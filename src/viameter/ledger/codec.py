@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import operator
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,6 +25,8 @@ from viameter.measures import loss_from_json
 
 DEEPEST = 100
 """How deep values may be nested."""
+LONGEST = 1024
+"""How many bits an integer may have to be written in decimals, which Python does for so many and no more."""
 
 Place = Callable[[Queryable], int]
 Find = Callable[[int], Any]
@@ -33,7 +36,7 @@ def encode(value: Any, *, place: Place | None = None) -> bytes:
     """A value as bytes; `place` gives queryables the number under which they are found again.
 
     >>> encode((1, Fraction(1, 3)))
-    b'{"tuple":[1,{"fraction":"1/3"}]}'
+    b'{"tuple":[1,{"fraction":[1,3]}]}'
     >>> decode(encode({("A", 1): 2.5}))
     {('A', 1): 2.5}
     """
@@ -58,8 +61,12 @@ def _written(value: Any, place: Place | None, depth: int) -> Any:
         return _written(item, place, depth + 1)
 
     kind = type(value)
-    if value is None or kind in (bool, int, str):
+    if value is None or kind in (bool, str):
         return value
+    if kind is int:
+        return value if value.bit_length() <= LONGEST else {"int": hex(value)}
+    if kind is Fraction:
+        return {"fraction": [inside(value.numerator), inside(value.denominator)]}
     if kind is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if kind is list:
@@ -69,13 +76,14 @@ def _written(value: Any, place: Place | None, depth: int) -> Any:
     if isinstance(value, dict):
         return {"dict": [[inside(key), inside(item)] for key, item in value.items()]}
     if isinstance(value, set | frozenset):
-        return {"set": sorted((inside(item) for item in value), key=canonical)}
-    if isinstance(value, np.ndarray):
+        tag = "set" if isinstance(value, set) else "frozenset"
+        return {tag: sorted((inside(item) for item in value), key=canonical)}
+    if kind is np.ndarray:  # none that derives from it: what a masked one hides is there in its bytes
         return _written_array(value, inside)
     if isinstance(value, np.generic):
         return {"scalar": _written_array(np.asarray(value), inside)["array"]}
     if isinstance(value, Loss):
-        return {"loss": value.to_json()}
+        return {"loss": _written_loss(value)}
     if isinstance(value, Queryable) and place is not None:
         return {"queryable": place(value)}
     for tag, (known, write, _) in _SIMPLE.items():
@@ -84,11 +92,22 @@ def _written(value: Any, place: Place | None, depth: int) -> Any:
     raise FormatError(f"an answer of type {kind.__name__} cannot be stored: give numbers, text, lists, dicts or arrays")
 
 
+def _written_loss(loss: Loss) -> dict[str, Any]:
+    try:
+        written = loss.to_json()
+        if loss_from_json(written) == loss:
+            return written
+    except Exception:  # a measure of somebody else, or a curve that is a function
+        pass
+    raise FormatError(f"an answer with a loss of type {type(loss).__name__} cannot be stored")
+
+
 def _written_array(array: Any, inside: Callable[[Any], Any]) -> dict[str, Any]:
     shape = list(array.shape)
     if array.dtype == object:
         return {"array": ["object", shape, [inside(item) for item in array.ravel().tolist()]]}
-    if array.dtype.kind not in "biufUSMm":
+    # Floats of more than 64 bits are padded with whatever was in memory, and are not the same everywhere.
+    if array.dtype.kind not in "biufUSMm" or (array.dtype.kind == "f" and array.dtype.itemsize > 8):
         raise FormatError(f"an answer with an array of {array.dtype} cannot be stored")
     content = np.ascontiguousarray(array).tobytes()
     return {"array": [array.dtype.str, shape, base64.b64encode(content).decode("ascii")]}
@@ -106,6 +125,11 @@ def _read(value: Any, find: Find | None) -> Any:
         return {_read(key, find): _read(item, find) for key, item in held}
     if tag == "set":
         return {_read(item, find) for item in held}
+    if tag == "frozenset":
+        return frozenset(_read(item, find) for item in held)
+    if tag == "fraction":
+        numerator, denominator = (operator.index(_read(item, find)) for item in held)
+        return Fraction(numerator, denominator)
     if tag in ("array", "scalar"):
         array = _read_array(held, find)
         return array if tag == "array" else array[()]
@@ -120,14 +144,19 @@ def _read_array(held: Any, find: Find | None) -> Any:
     kind, shape, content = held
     if kind == "object":
         array = np.empty(len(content), dtype=object)
-        array[:] = [_read(item, find) for item in content]
-        return array.reshape(shape)
-    return np.frombuffer(base64.b64decode(content, validate=True), dtype=np.dtype(kind)).reshape(shape).copy()
+        for place, item in enumerate(content):  # one by one: lists would be taken for rows
+            array[place] = _read(item, find)
+    else:
+        array = np.frombuffer(base64.b64decode(content, validate=True), dtype=np.dtype(kind)).copy()
+    shaped = array.reshape(shape)
+    if list(shaped.shape) != shape:
+        raise ValueError("a shape that leaves a side to be guessed")
+    return shaped
 
 
 _SIMPLE: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "float": (float, repr, float),
-    "fraction": (Fraction, str, Fraction),
+    "int": (int, hex, lambda text: int(text, 16)),
     "decimal": (Decimal, str, Decimal),
     "bytes": (bytes, bytes.hex, bytes.fromhex),
     "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),

@@ -1,12 +1,16 @@
 """Copies: a backup of a ledger, and its way back, which cannot refund.
 
-A backup does not know what was charged after it. If the witness says that nothing was, it is restored as it is; else
-all that was left in every scope counts as spent, since any of it may have been.
+A backup does not know what was charged after it. If the witness beside a file says that nothing was, it is restored as
+it is; else all that was left in every scope counts as spent, since any of it may have been. On a server each user has a
+witness of their own, and none of them knows what others have charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,16 +37,35 @@ def backup(ledger: Ledger, target: str | Path, *, progress: Progress | None = No
     if not isinstance(source, SQLStore):
         raise LedgerError("a ledger in memory has no backup: it ends with its process")
     into = Path(target)
-    if into.exists():
-        raise LedgerUnavailable(f"{into} is there already: a backup does not replace anything")
-    copy = SQLStore(dialect_of(str(into)))
+    with _made_here(into):
+        copy = SQLStore(dialect_of(str(into)))
+        try:
+            copy.prepare(create=True)
+            source.copy_to(copy, progress)
+            check_end(copy, None, writing=False)
+            return copy.head()
+        finally:
+            copy.close()
+
+
+@contextlib.contextmanager
+def _made_here(path: Path) -> Iterator[None]:
+    """A file that nobody else made, and that goes away again if this fails: half a copy is none."""
     try:
-        copy.prepare(create=True)
-        source.copy_to(copy, progress)
-        check_end(copy, None, writing=False)
-        return copy.head()
-    finally:
-        copy.close()
+        path.open("xb").close()
+    except FileExistsError:
+        raise LedgerUnavailable(f"{path} is there already: a backup does not replace anything") from None
+    except OSError as problem:
+        raise LedgerUnavailable(f"{path} cannot be written: {problem.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        for name in ("", "-wal", "-shm", "-lock"):
+            with contextlib.suppress(OSError):
+                path.with_name(path.name + name).unlink()
+        raise
+    with contextlib.suppress(OSError):
+        path.with_name(f"{path.name}-lock").unlink()  # nobody waits to write to a backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +92,8 @@ def restore(
 ) -> Restored:
     """Bring a backup back to where its ledger was. What was charged since the backup stays spent, whatever it was.
 
-    The witness of the lost ledger tells whether anything was. Without one nobody knows, and all scopes are closed.
+    The witness beside a lost file tells whether anything was. Without one, or on a server, nobody knows, and all scopes
+    are closed. A backup that an older version wrote is left as it is: it is a copy of it that is brought to this one.
     """
     from viameter.ledger.stores.sql import SQLStore
 
@@ -77,7 +101,10 @@ def restore(
     seen = None if outside is None else outside.read()
     target = dialect_of(location)
     key = _signing_key(signing_key)
-    with open_ledger(copy, create=False, read_only=True, witness=False) as source:
+    with (
+        _of_this_version(Path(copy)) as readable,
+        open_ledger(readable, create=False, read_only=True, witness=False) as source,
+    ):
         verify(source).require()
         store = source.store
         assert isinstance(store, SQLStore)
@@ -85,10 +112,10 @@ def restore(
             raise LedgerBehind(f"{copy} is a backup of another ledger than the one that the witness saw")
         check_end(store, key, writing=True)
         head = store.head()
+        if target.exists() and target.is_own:
+            raise LedgerUnavailable(f"{target.place} is still there: move it away first, and keep its witness")
         made = SQLStore(target)
         try:
-            if target.exists() and target.is_own:
-                raise LedgerUnavailable(f"{target.place} is still there: move it away first, and keep its witness")
             made.prepare(create=True)
             if made.head().seq:
                 raise LedgerUnavailable(f"{target.place} has entries: a restore does not replace anything")
@@ -96,9 +123,35 @@ def restore(
         finally:
             made.close()
         id = source.id
-    exact = seen is not None and seen.head == head
+    exact = target.is_own and seen is not None and seen.head == head
     _finish(location, witness, key, Seen(id, head), seen, exact, by, why)
     return Restored(head, None if seen is None else seen.head, closed=not exact)
+
+
+@contextlib.contextmanager
+def _of_this_version(copy: Path) -> Iterator[Path]:
+    """A backup that can be read now: itself, or a copy of it in the schema of this version."""
+    from viameter.ledger.stores.sql import SQLStore
+    from viameter.ledger.stores.tables import REVISIONS
+
+    looked_at = SQLStore(dialect_of(copy, read_only=True))
+    try:
+        with looked_at._plainly(), looked_at._reading_engine.connect() as connection:
+            found = looked_at._version(connection)
+    finally:
+        looked_at.close()
+    if found not in REVISIONS[:-1]:
+        yield copy
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        brought = Path(folder, "backup.db")
+        shutil.copyfile(copy, brought)
+        store = SQLStore(dialect_of(brought))
+        try:
+            store.prepare(create=False)
+        finally:
+            store.close()
+        yield brought
 
 
 def _finish(

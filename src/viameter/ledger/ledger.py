@@ -10,12 +10,14 @@ import getpass
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from viameter.core import Loss, Space
+from viameter.arith import exact
+from viameter.core import Loss, Space, Transformation
 from viameter.errors import (
     LedgerError,
     LedgerTampered,
@@ -97,6 +99,8 @@ class Ledger:
                 sign = None if self._key is None else self._sign
                 writer = Writer(store, sign=sign, tell=self._tell, head=store.head(), patience=self._patience)
                 self._started = (os.getpid(), store, writer)
+                # Whoever forgets to close it leaves no files open; a process that was forked closes only its own.
+                weakref.finalize(self, _close, os.getpid(), store)
             return self._started
 
     @property
@@ -228,7 +232,9 @@ class Ledger:
         if not isinstance(why, str) or not why.strip():
             raise ParameterError("why: a budget is changed for a reason, which is written down with it")
         changed: Scope = self._write(
-            ChangeBudget(by=self._who(by), nonce=fresh_name(), name=name, budget=budget, why=read_text(why, "why"))
+            ChangeBudget(
+                by=self._who(by), nonce=fresh_name(), name=read_name(name), budget=budget, why=read_text(why, "why")
+            )
         )
         return changed
 
@@ -236,7 +242,9 @@ class Ledger:
         """Start the budget for new rows over, where that is the policy of the scope."""
         if not isinstance(why, str) or not why.strip():
             raise ParameterError("why: say which rows have arrived, which is written down with it")
-        renewed: Scope = self._write(Renew(by=self._who(by), nonce=fresh_name(), name=name, why=read_text(why, "why")))
+        renewed: Scope = self._write(
+            Renew(by=self._who(by), nonce=fresh_name(), name=read_name(name), why=read_text(why, "why"))
+        )
         return renewed
 
     def close_scopes(
@@ -286,11 +294,11 @@ class Ledger:
             key=fresh_name() if key is None else read_name(key, "key"),
             costs=_read_costs(cost, scopes, of, d_in, part),
             query=read_text(query, "query"),
-            identity=identity,
+            identity=read_text(identity, "identity"),
             label=read_text(label, "label"),
-            theorems=tuple(theorems),
-            certificate=certificate,
-            opens=dict(opens or {}),
+            theorems=tuple(read_text(theorem, "theorems") for theorem in theorems),
+            certificate=None if certificate is None else _read_certificate(certificate),
+            opens={read_name(name): terms for name, terms in (opens or {}).items()},
         )
         reserved: Reserved = self._write(made)
         return reserved
@@ -310,10 +318,20 @@ class Ledger:
         stored: StoredAnswer = self._write(Settle(by=request.by, nonce=fresh_name(), request=request, content=content))
         return stored
 
-    def record(self, request: Request, number: int, query: str, content: bytes | None) -> StoredAnswer:
-        """Store one more answer of what a request spawned."""
+    def record(
+        self, request: Request, number: int, query: str, content: bytes | None, *, sequential: Sequence[str] = ()
+    ) -> StoredAnswer:
+        """Store one more answer of what a request spawned; PermissionGone if `sequential` scopes have moved on."""
         stored: StoredAnswer = self._write(
-            Record(by=request.by, nonce=fresh_name(), request=request, number=number, query=query, content=content)
+            Record(
+                by=request.by,
+                nonce=fresh_name(),
+                request=request,
+                number=number,
+                query=query,
+                content=content,
+                sequential=tuple(sequential),
+            )
         )
         return stored
 
@@ -324,7 +342,8 @@ class Ledger:
     def replay(self, key: str, *, by: str | None = None) -> Release:
         """What was released under a key before; AnswerLost if it was charged, and nothing was stored."""
         who = self._who(by)
-        request = self._ask(lambda store: store.request(who, key))
+        name = read_name(key, "key")
+        request = self._ask(lambda store: store.request(who, name))
         if request is None:
             raise LedgerError(f"nothing was charged under key={plain(key)} by {who}")
         return replayed(self, request)
@@ -338,8 +357,13 @@ class Ledger:
         by: str | None = None,
         deadline: float | None = None,
         convert: bool = False,
+        part: str | None = None,
+        through: Transformation | None = None,
     ) -> LedgerMeter:
         """Put data under scopes: `meter(measurement, key=...)` charges them all before it runs.
+
+        Where scopes have parts, `part` names the one that is paid for, and `through` is the transformation that keeps
+        its rows: what is asked is asked of those. Without them, all parts are.
 
         >>> import viameter as vm
         >>> from viameter.ledger import in_memory
@@ -356,7 +380,17 @@ class Ledger:
         if not isinstance(space, Space):
             raise ParameterError(f"space={plain(space)} is no space: expected Space(domain, metric)")
         names = _read_scopes(scopes)
-        return LedgerMeter.on(self, space, data, names, by=self._who(by), deadline=deadline, convert=convert)
+        return LedgerMeter.on(
+            self,
+            space,
+            data,
+            names,
+            by=self._who(by),
+            deadline=deadline,
+            convert=convert,
+            part=part,
+            through=through,
+        )
 
     # What was written.
 
@@ -399,6 +433,11 @@ class Ledger:
         return f"<ledger {where}>"
 
 
+def _close(process: int, store: Store) -> None:
+    if process == os.getpid():
+        store.close()
+
+
 def fresh_name() -> str:
     """128 random bits, in hexadecimal: no two are the same."""
     return bytes(SYSTEM.stream(16).take(16)).hex()
@@ -430,12 +469,25 @@ def _read_scopes(scopes: Any) -> tuple[str, ...]:
     return tuple(read_name(name) for name in scopes)
 
 
+def _read_certificate(text: Any) -> str:
+    """A certificate, as `Measurement.certificate` writes them; databases do not take all characters."""
+    if not isinstance(text, str) or not text.isascii() or "\0" in text:
+        raise ParameterError(f"certificate={plain(text)}: expected the text of a certificate, in ASCII")
+    return text
+
+
 def _read_costs(cost: Any, scopes: Any, of: Any, d_in: Any, part: str | None) -> tuple[Cost, ...]:
+    if isinstance(cost, Mapping | Sequence) and scopes:
+        raise ParameterError("scopes: the cost names the scopes that pay, each with its loss; leave them out")
     if isinstance(cost, Sequence) and cost and all(isinstance(one, Cost) for one in cost):
-        return tuple(replace(one, loss=read_cost(one.loss)) for one in cost)
+        if (of, d_in, part) != (None, None, None):
+            raise ParameterError("of, d_in and part are said by each cost; leave them out")
+        return tuple(replace(one, scope=read_name(one.scope), loss=read_cost(one.loss)) for one in cost)
     text = None if of is None else describe_neighborhood(of)
+    distance = None if d_in is None else exact(d_in, name="d_in")
     if isinstance(cost, Mapping):
-        named = {read_name(name): read_cost(loss) for name, loss in cost.items()}
+        named = [(read_name(name), read_cost(loss)) for name, loss in cost.items()]
     else:
-        named = dict.fromkeys(_read_scopes(scopes), read_cost(cost))
-    return tuple(Cost(name, loss, part, text, d_in) for name, loss in named.items())
+        loss = read_cost(cost)
+        named = [(name, loss) for name in _read_scopes(scopes)]
+    return tuple(Cost(name, loss, part, text, distance) for name, loss in named)

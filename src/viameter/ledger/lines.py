@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ class Line:
     text: str
     """What it was, in words."""
     key: str = ""
+    label: str = ""
     query: str = ""
     costs: tuple[tuple[str, str | None, Loss, Loss], ...] = ()
     """For a charge: each scope with the part, what it cost there, and what was spent after it."""
@@ -46,11 +48,7 @@ def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None
     ["scope 'visits' with a budget of pure(1) for unbounded(): decided in May", "May: pure(1/10) from 'visits'"]
     """
     if scope is not None:
-        found = []
-        for entry in _back(ledger, scope):
-            found.append(line_of(entry))
-            if last is not None and len(found) >= last:
-                break
+        found = [line_of(entry) for entry in itertools.islice(_back(ledger, scope), last)]
         return tuple(reversed(found))
     first = 1 if last is None else max(ledger.head.seq - last + 1, 1)
     return tuple(line_of(entry) for entry in ledger.entries(first))
@@ -82,6 +80,7 @@ def line_of(entry: Entry) -> Line:
         record["kind"],
         _WORDS[record["kind"]](record),
         record.get("key", ""),
+        record.get("label", ""),
         record.get("query", "") if record["kind"] == "reserve" else "",
         costs,
         tuple(record.get("theorems", ())),
@@ -124,6 +123,10 @@ _WORDS: Mapping[str, Any] = {
     "reserve": _charged,
     "commit": lambda record: f"answer to entry {record['reserved']} stored, {record['size']} bytes",
     "answer": lambda record: f"answer {record['number']} within entry {record['reserved']}, {record['size']} bytes",
-    "fail": lambda record: f"entry {record['reserved']} failed; it stays charged",
+    "fail": lambda record: (
+        f"answer {record['number']} within entry {record['reserved']} failed"
+        if record["number"]
+        else f"entry {record['reserved']} failed; it stays charged"
+    ),
     "restore": lambda record: f"restored from a backup{_because(record)}",
 }

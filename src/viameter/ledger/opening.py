@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from viameter.errors import LedgerBehind, LedgerTampered, LedgerUnavailable, ParameterError, plain
+from viameter.errors import LedgerBehind, LedgerTampered, LedgerUnavailable, ParameterError, ViameterError, plain
 from viameter.ledger.chain import FORMAT, Head, canonical, digest, follow
 from viameter.ledger.ledger import Ledger
 from viameter.ledger.signing import SigningKey, is_signed
@@ -63,6 +65,8 @@ def open(
             )
         if not create or read_only:
             raise LedgerUnavailable(f"{dialect.place} is not there: `viameter ledger init` makes it")
+    elif dialect.is_own and not read_only:
+        _refuse_something_else(dialect.path)
 
     def connect() -> Store:
         from viameter.ledger.stores.sql import SQLStore
@@ -81,6 +85,9 @@ def open(
     except Disconnected as gone:
         ledger.close()
         raise LedgerUnavailable(f"{gone} does not answer: is the server running, and may this user connect?") from None
+    except UnicodeDecodeError:  # SQLite quotes what it could not read
+        ledger.close()
+        raise LedgerUnavailable(f"{dialect.place} is damaged: what it says of its own tables cannot be read") from None
     except BaseException:
         ledger.close()
         raise
@@ -112,9 +119,29 @@ def dialect_of(location: Any, *, read_only: bool = False) -> Any:
     scheme, separator, _ = text.partition("://")
     if not separator:
         return SQLite(text, read_only=read_only)
-    if scheme.partition("+")[0] in ("postgresql", "postgres"):
+    # What is wrong with a URL is not shown: it may be a password.
+    expected = "expected a path, or postgresql://user@host/database"
+    if scheme.partition("+")[0] not in ("postgresql", "postgres"):
+        raise ParameterError(f"a ledger at such a URL is not known: {expected}")
+    with contextlib.suppress(ValueError):
         return PostgreSQL(text, read_only=read_only)
-    raise ParameterError(f"a ledger at {scheme}:// is not known: expected a path, or postgresql://user@host/database")
+    raise ParameterError(f"the URL of the ledger cannot be read: {expected}")
+
+
+def _refuse_something_else(path: Path) -> None:
+    """See that a file is no database of something else before it is opened in the way of ledgers, which changes it."""
+    import sqlite3
+
+    try:
+        with path.open("rb") as file:
+            if file.read(20)[18:] != b"\1\1":
+                return  # in the mode that ledgers are in, or no database at all
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except (OSError, sqlite3.Error, UnicodeDecodeError):
+        return  # which is said when it is opened
+    if found and "ledger_version" not in found:
+        raise LedgerUnavailable(f"{path} is a database of something else, and no ledger")
 
 
 def _signing_key(given: Any) -> SigningKey | None:
@@ -147,7 +174,7 @@ def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str
             )
         if ledger._read_only:
             raise LedgerUnavailable(f"{ledger.place} has no entries yet")
-        ledger.begin(by=by)
+        _begin(ledger, by)
         head = ledger.store.head()
     check_end(ledger.store, key, writing=not ledger._read_only)
     witness = ledger.witness
@@ -163,6 +190,15 @@ def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str
         check_witness(ledger, seen)
     if not ledger._read_only:
         witness.advance(Seen(ledger.id, head))
+
+
+def _begin(ledger: Ledger, by: str | None) -> None:
+    # Another process may be first. Which ledger this is, is known when it is read again; the witness is told then.
+    ledger._witness, outside = None, ledger._witness
+    try:
+        ledger.begin(by=by)
+    finally:
+        ledger._witness = outside
 
 
 def _kept_beside(ledger: Ledger) -> bool:
@@ -188,27 +224,62 @@ def check_witness(ledger: Ledger, seen: Seen) -> None:
 
 
 def check_end(store: Store, key: SigningKey | None, *, writing: bool, last: int = LAST_ENTRIES) -> None:
-    """See that the last entries follow one another, that scopes stand where they say, and that the end is signed."""
-    head = store.head()
-    first = store.entry(1)
-    record = {} if first is None else follow(Head(), first)
-    if record.get("kind") != "init" or record.get("format") != FORMAT:
-        raise LedgerTampered("it is not the beginning of a ledger of this format", entry=1)
-    before = store.entry(max(head.seq - last, 0))
-    at = Head() if before is None else before.head
-    if head.seq > last and before is None:
-        raise LedgerTampered("it is missing", entry=head.seq - last)
-    for entry in store.entries(at.seq + 1):
-        follow(at, entry)
+    """See that the last entries follow one another, that scopes stand where they say, and that the end is signed.
+
+    Others may write meanwhile: entries never change, and whatever is read later is at or after the head of before.
+    """
+    try:
+        head = store.head()
+        first = store.entry(1)
+        record = {} if first is None else follow(Head(), first)
+        if record.get("kind") != "init" or record.get("format") != FORMAT:
+            raise LedgerTampered("it is not the beginning of a ledger of this format", entry=1)
+        _check_scopes(store, head, _last_changes(store, head, last))
+        check_signature(store, record, head, key, writing=writing)
+    except ViameterError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError):  # text where a number should be, and the like
+        raise LedgerTampered("rows of its tables are not as this library writes them") from None
+
+
+def _last_changes(store: Store, head: Head, last: int) -> dict[str, int]:
+    """Follow the last entries up to the head; returns which of them was the last to change a scope."""
+    at = Head()
+    if head.seq > last:
+        before = store.entry(head.seq - last)
+        if before is None:
+            raise LedgerTampered("it is missing", entry=head.seq - last)
+        at = before.head
+    changed: dict[str, int] = {}
+    for entry in store.entries(at.seq + 1, head.seq):
+        changed |= dict.fromkeys(follow(at, entry)["states"], entry.seq)
         at = entry.head
     if at != head:
-        raise LedgerTampered(f"the chain ends at entry {at.seq}, and the head says {head.seq}", entry=at.seq)
+        raise LedgerTampered(f"the chain ends here, and the head says {head.seq}", entry=at.seq)
+    refuse_beyond(store, head)
+    return changed
+
+
+def refuse_beyond(store: Store, head: Head) -> None:
+    """See that no entry comes after the head, unless it moved."""
+    beyond = next(store.entries(head.seq + 1), None)
+    if beyond is not None and store.head() == head:
+        raise LedgerTampered(f"it comes after the head, which is entry {head.seq}", entry=beyond.seq)
+
+
+def _check_scopes(store: Store, head: Head, changed: Mapping[str, int]) -> None:
+    """See that scopes are as the entry left them that they name, and that no later one changed them."""
+    missing = dict(changed)
     for scope in store.scopes():
-        changed = store.entry(scope.seq)
-        states = {} if changed is None else changed.record.get("states", {})
-        if states.get(scope.name) != digest(canonical(scope.to_json())):
+        last = missing.pop(scope.name, 0)
+        if last and scope.seq != last and scope.seq <= head.seq:
+            raise LedgerTampered(f"the scope {scope.name!r} is not as that entry left it", entry=last)
+        entry = store.entry(scope.seq)
+        said = entry is not None and digest(entry.body) == entry.hash and entry.record["states"].get(scope.name)
+        if said != digest(canonical(scope.to_json())):
             raise LedgerTampered(f"the scope {scope.name!r} is not as that entry left it", entry=scope.seq)
-    check_signature(store, record, head, key, writing=writing)
+    for name, seq in missing.items():
+        raise LedgerTampered(f"the scope {name!r}, which it changed, is missing", entry=seq)
 
 
 def check_signature(store: Store, first: Any, head: Head, key: SigningKey | None, *, writing: bool) -> None:

@@ -7,6 +7,7 @@ at least the sum of the laws, so that counting whole parts never falls below cou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from typing import Any
 from viameter.core import Loss, Measure
 from viameter.core.composability import CONCURRENT, FULLY_ADAPTIVE, require_cell
 from viameter.errors import FormatError, NoTheorem, ParameterError, plain
+from viameter.ledger.chain import canonical
 from viameter.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from viameter.neighborhood import Cut, Granularity, compose, leaf, whole
 from viameter.neighborhood.declared import read_cut, read_granularity
@@ -51,7 +53,8 @@ class Parts:
         names = record.get("names")
         if names is not None and not (isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)):
             raise ParameterError("parts.names: expected a list of texts, one for each part")
-        made = cls(record["granularity"], record["cut"], None if names is None else tuple(names))
+        granularity, cut = _copied(record["granularity"]), _copied(record["cut"])
+        made = cls(granularity, cut, None if names is None else tuple(names))
         if measure not in COUNTED:
             names = ", ".join(repr(known) for known in COUNTED)
             raise NoTheorem(f"parts are counted in {names}: {measure!r} has no law for groups that sums keep to")
@@ -64,7 +67,7 @@ class Parts:
             raise ParameterError(f"parts.names: {len(labels)} names for {len(made.made_cut)} parts")
         if len(set(labels)) < len(labels) or WHOLE in labels:
             raise ParameterError("parts: two have the same name, or one has none")
-        made.worst({WHOLE: measure.zero}, measure)  # refuses what cannot be composed
+        made.worst({WHOLE: measure.zero, labels[0]: measure.zero}, measure)  # refuses what cannot be composed
         return made
 
     def to_json(self) -> dict[str, Any]:
@@ -115,6 +118,14 @@ class Parts:
             for label, loss in spent.items()
         ]
         return compose(target, leaves, measure=measure).loss if leaves else measure.zero
+
+
+def _copied(declared: Any) -> Any:
+    """What was declared, as it will be read back: whoever declared it may change theirs."""
+    try:
+        return json.loads(canonical(declared))
+    except (TypeError, ValueError, RecursionError):
+        raise ParameterError("parts: expected plain values, as in a TOML or JSON file") from None
 
 
 def _read(reader: Any, value: Any, where: str) -> Any:

@@ -6,12 +6,16 @@ holds (noise drawn once, say) ends with its process; the answers that were store
 
 from __future__ import annotations
 
+import inspect
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from viameter.core import Queryable
-from viameter.errors import QueryableEnded, QueryableError, SealedError
+from viameter.composition import Filter, FilterMeter, Meter
+from viameter.core import Queryable, Recipe
+from viameter.core.computation import Computation
+from viameter.core.recipe import Step
+from viameter.errors import FormatError, QueryableEnded, QueryableError, SealedError
 from viameter.ledger.book import Request, StoredAnswer
 from viameter.ledger.chain import digest
 from viameter.ledger.codec import decode, encode
@@ -20,20 +24,19 @@ if TYPE_CHECKING:
     from viameter.ledger.ledger import Ledger
 
 
+_PUBLIC = frozenset(name for kind in (Meter, FilterMeter) for name in vars(kind) if not name.startswith("_"))
+
+
 class Recorder:
     """The queryables of one request, by number, and how many answers of theirs were stored."""
 
-    def __init__(self, ledger: Ledger, request: Request) -> None:
+    def __init__(self, ledger: Ledger, request: Request, sequential: Sequence[str] = ()) -> None:
         self._ledger = ledger
         self._request = request
+        self._sequential = sequential
         self._spawned: list[Queryable] = []
         self._stored = 1  # the answer of the request itself is number 0
         self._lock = threading.RLock()
-
-    @property
-    def spawned(self) -> bool:
-        """Whether anything was."""
-        return bool(self._spawned)
 
     def place(self, queryable: Queryable) -> int:
         """The number of a queryable that is about to leave."""
@@ -47,14 +50,22 @@ class Recorder:
     def answer(self, number: int, query: Any) -> Any:
         """Ask a queryable, store what it answers, and return what was stored."""
         with self._lock:
+            asked = describe_query(number, query)
             try:
-                content: bytes | None = encode(self._spawned[number](query), place=self.place)
+                given = self._spawned[number](query)
             except SealedError:
                 content = None  # it failed on rows, which is an answer too; refusals are none, and pass
-            asked = describe_query(number, query)
-            stored = self._ledger.record(self._request, self._stored, asked, content)
+            else:
+                content = self._written(given)
+            stored = self._ledger.record(self._request, self._stored, asked, content, sequential=self._sequential)
             self._stored += 1
             return _read(stored, self)
+
+    def _written(self, given: Any) -> bytes | None:
+        try:
+            return encode(given, place=self.place)
+        except Exception:  # what cannot be stored has failed: of which kind it is may depend on rows
+            return None
 
 
 class Recorded:
@@ -70,7 +81,9 @@ class Recorded:
         return self._recorder.answer(self._number, query)
 
     def __getattr__(self, name: str) -> Any:
-        # What it tells of losses and budgets, which are public.
+        # What a meter tells of losses and budgets, which are public. Nothing else: it could answer unrecorded.
+        if name not in _PUBLIC:
+            raise AttributeError(f"{self!r} has no {name!r}: it is asked by calling it")
         return getattr(self._queryable, name)
 
     def __repr__(self) -> str:
@@ -124,8 +137,43 @@ class Replayed:
 
 def describe_query(number: int, query: Any) -> str:
     """The digest by which a query to a spawned queryable is known again."""
-    explained = getattr(query, "made_by", "")
-    return digest(f"{number}\n{type(query).__qualname__}\n{query!r}\n{explained}")
+    try:
+        shown = encode(query).decode("ascii")
+    except FormatError:
+        shown = f"{query!r}\n{describe_whole(query)}"
+    return digest(f"{number}\n{type(query).__qualname__}\n{shown}")
+
+
+def describe_whole(asked: Any) -> str:
+    """A computation with all of its parameters: its own text is for people, and leaves out long ones.
+
+    >>> import viameter as vm
+    >>> describe_whole(vm.filter(vm.is_in([1, 2])) >> vm.count())
+    'filter(predicate=is_in([1, 2])) >> count()'
+    """
+    if isinstance(asked, Computation):
+        return " >> ".join([repr(asked.input_space), *map(_describe_step, asked.steps)])
+    if isinstance(asked, Recipe):
+        return " >> ".join(map(describe_whole, asked.steps))
+    if isinstance(asked, Step):
+        named = (f"{name}={describe_whole(value)}" for name, value in asked.parameters)
+        return f"{asked.constructor.name}({', '.join(named)})"
+    if isinstance(asked, tuple | list):
+        return f"[{', '.join(map(describe_whole, asked))}]"
+    if isinstance(asked, set | frozenset):
+        return f"{{{', '.join(sorted(map(describe_whole, asked)))}}}"
+    if isinstance(asked, Mapping):
+        return f"{{{', '.join(f'{describe_whole(name)}: {describe_whole(held)}' for name, held in asked.items())}}}"
+    # Functions by their name: where they are in memory is another place in every process.
+    return str(asked.__qualname__) if inspect.isroutine(asked) or isinstance(asked, type) else repr(asked)
+
+
+def _describe_step(step: Computation) -> str:
+    if step.identity:
+        return describe_whole(step.identity[0])
+    if isinstance(step, Filter):
+        return f"{step!r} {step.terms!r} convert={step.odometer.convert}"
+    return repr(step)
 
 
 def _read(stored: StoredAnswer, spawned: Recorder | Replay) -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from viameter.core import Loss, Measurement, Recipe, Space, Transformation
+from viameter.core import Measurement, Recipe, Space, Transformation
 from viameter.core.conversion import convertible
 from viameter.errors import (
     AnswerLost,
@@ -31,16 +31,19 @@ from viameter.errors import (
     plain,
 )
 from viameter.ledger.book import Request, StoredAnswer
-from viameter.ledger.chain import digest
+from viameter.ledger.chain import canonical, digest
 from viameter.ledger.codec import decode, encode
-from viameter.ledger.recording import Recorder, Replay
-from viameter.ledger.scopes import Cost, Scope, describe_neighborhood
+from viameter.ledger.recording import Recorder, Replay, describe_whole
+from viameter.ledger.scopes import Cost, Scope, describe_neighborhood, read_cost
 from viameter.spaces import lend, own_copy
 
 if TYPE_CHECKING:
     from viameter.ledger.ledger import Ledger
 
 STAYS = "what it cost stays charged; answers that cannot be stored (see the docs on ledgers) count as failures too"
+
+MOST_SHOWN = 2_000
+"""How much of a question's text is kept; all of it is part of what it is known by."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +81,15 @@ class LedgerMeter:
         by: str,
         deadline: float | None = None,
         convert: bool = False,
+        part: str | None = None,
+        through: Transformation | None = None,
     ) -> None:
+        if (part is None) != (through is None):
+            raise ParameterError("part: name the part, and give through=, the transformation that keeps its rows alone")
+        if through is not None and through.input_space != space:
+            raise ParameterError(f"through={plain(through)}: it does not start from the space of the data")
+        self._part = part
+        self._through = through
         self._ledger = ledger
         self._space = space
         self._member = member
@@ -106,18 +117,33 @@ class LedgerMeter:
         return self._ledger
 
     @property
+    def space(self) -> Space:
+        """Where the data live."""
+        return self._space
+
+    @property
+    def by(self) -> str:
+        """Who asks."""
+        return self._by
+
+    @property
+    def deadline(self) -> float | None:
+        """How many seconds a measurement may run."""
+        return self._deadline
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         """The scopes that pay, as they stand."""
         return tuple(self._ledger.scope(name) for name in self._scopes)
 
-    def costs(self, measurement: Measurement, *, part: str | None = None) -> tuple[Cost, ...]:
+    def costs(self, measurement: Any) -> tuple[Cost, ...]:
         """What a measurement would cost each scope."""
-        self._admit(measurement)
-        return tuple(self._cost(measurement, scope, part) for scope in self.scopes)
+        asked = self._read(measurement)
+        return tuple(self._cost(asked, scope) for scope in self.scopes)
 
-    def fits(self, measurement: Measurement, *, part: str | None = None) -> bool:
+    def fits(self, measurement: Any) -> bool:
         """Whether every scope has room for it now; another process may be faster."""
-        return self._ledger.fits(self.costs(self._read(measurement), part=part))
+        return self._ledger.fits(self.costs(measurement))
 
     def __call__(
         self,
@@ -125,12 +151,11 @@ class LedgerMeter:
         *,
         key: str | None = None,
         label: str = "",
-        part: str | None = None,
         identity: str = "",
         deadline: float | None = None,
     ) -> Any:
         """Charge, run, store, and return what was stored; under a used key, what was stored then."""
-        released = self.release(measurement, key=key, label=label, part=part, identity=identity, deadline=deadline)
+        released = self.release(measurement, key=key, label=label, identity=identity, deadline=deadline)
         return released.value
 
     def release(
@@ -139,21 +164,20 @@ class LedgerMeter:
         *,
         key: str | None = None,
         label: str = "",
-        part: str | None = None,
         identity: str = "",
         deadline: float | None = None,
     ) -> Release:
         """The same, with the bytes and the entries."""
         limit = self._deadline if deadline is None else read_deadline(deadline)
         asked = self._read(measurement)
-        costs = self.costs(asked, part=part)
+        costs = tuple(self._cost(asked, scope) for scope in self.scopes)
         explanation = asked.explain(self.scopes[0].terms.d_in)
         reserved = self._ledger.reserve(
             costs,
             key=key,
             by=self._by,
-            query=repr(asked).removeprefix(f"{self._space!r} >> "),
-            identity=digest(f"{identity}\n{self._space!r}\n{asked!r}\n{explanation}"),
+            query=repr(asked).removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
+            identity=digest(canonical([identity, repr(asked), describe_whole(asked), str(explanation)])),
             label=label,
             theorems=tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
             certificate=_certificate(asked, self.scopes[0].terms.d_in),
@@ -163,7 +187,9 @@ class LedgerMeter:
         return self._run(asked, reserved.request, limit)
 
     def _run(self, measurement: Measurement, request: Request, limit: float | None) -> Release:
-        recorder = Recorder(self._ledger, request)
+        # Where answers may not be interleaved, what is spawned answers until its scope is charged again.
+        sequential = [scope.name for scope in self.scopes if not scope.interleaves]
+        recorder = Recorder(self._ledger, request, sequential)
         content: bytes | None = None
         try:
             content = run_by(limit, lambda: self._released(measurement, recorder))
@@ -173,20 +199,21 @@ class LedgerMeter:
         return _opened(stored, request, recorder, replayed=False)
 
     def _released(self, measurement: Measurement, recorder: Recorder) -> bytes:
-        value = measurement.release(lend(self._member))
-        content = encode(value, place=recorder.place)
-        if recorder.spawned and not all(scope.interleaves for scope in self.scopes):
-            raise SealedError  # answers would be interleaved, which is not proved for this measure
-        return content
+        return encode(measurement.release(lend(self._member)), place=recorder.place)
 
     def _read(self, asked: Any) -> Measurement:
         if isinstance(asked, Recipe):
-            asked = asked.complete(self._space)
+            asked = asked.complete(self._space if self._through is None else self._through.output_space)
         if not isinstance(asked, Measurement):
             exact = isinstance(asked, Transformation)
             hint = "exact answers are not private; add noise, as in ... >> laplace(scale=10)" if exact else ""
             raise ParameterError(f"{plain(asked)} is no measurement{': ' if hint else ''}{hint}")
-        return asked
+        if self._through is not None:
+            # Whoever asks names no part: what is asked sees the rows of the one that this meter is for.
+            asked = self._through >> asked
+        made: Measurement = asked
+        self._admit(made)
+        return made
 
     def _admit(self, asked: Measurement) -> None:
         if asked.input_space.domain != self._space.domain:
@@ -194,7 +221,7 @@ class LedgerMeter:
         if asked.input_space.metric != self._space.metric:
             raise MetricMismatch("the meter", self._space.metric, "the measurement", asked.input_space.metric)
 
-    def _cost(self, asked: Measurement, scope: Scope, part: str | None) -> Cost:
+    def _cost(self, asked: Measurement, scope: Scope) -> Cost:
         count_as = scope.terms.counting.count_as
         if count_as is not None:
             counted = count_as(asked)
@@ -209,7 +236,8 @@ class LedgerMeter:
                     f"the scope {scope.name!r}", scope.measure, "the measurement", asked.measure, hint
                 )
             counted = asked.to(scope.measure)
-        loss: Loss = counted.map(scope.terms.d_in)
+        loss = read_cost(counted.map(scope.terms.d_in))
+        part = None if scope.terms.parts is None else self._part
         return Cost(scope.name, loss, part, self._neighborhood, scope.terms.d_in)
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from viameter.core import Loss
-from viameter.errors import KeyTaken, LedgerError, ParameterError
+from viameter.errors import KeyTaken, LedgerError, NoTheorem, ParameterError, PermissionGone
 from viameter.ledger.book import Book, Needed, Request, StoredAnswer
 from viameter.ledger.chain import FORMAT, canonical, digest
 from viameter.ledger.scopes import Cost, Scope, Terms
@@ -119,7 +119,7 @@ class ChangeBudget(Writing):
         now = book.now()
         known = book.scope(self.name)
         changed = known.at(now).with_budget(self.budget)
-        said = {"scope": self.name, "budget": self.budget.to_json(), "was": known.budget.to_json(), "why": self.why}
+        said = {"scope": self.name, "budget": changed.budget.to_json(), "was": known.budget.to_json(), "why": self.why}
         book.add("budget", self.by, now, {self.name: changed}, nonce=self.nonce, **said)
         return book.scopes[self.name]
 
@@ -224,6 +224,7 @@ class Reserve(Writing):
         now = book.now()
         after = {cost.scope: book.scope(cost.scope).charged(cost, now) for cost in self.costs}
         for name, terms in self.opens.items():
+            self._require_interleaving(after)
             if name in book.scopes:
                 raise LedgerError(f"the scope {name!r} exists already: choose another name for the share of a budget")
             after[name] = Scope.defined(name, terms, now)
@@ -243,6 +244,16 @@ class Reserve(Writing):
         request = Request(self.by, self.key, self.digest, self.nonce, entry.seq)
         book.put_request(request)
         return Reserved(request, True)
+
+    def _require_interleaving(self, paying: Mapping[str, Scope]) -> None:
+        """What is opened is asked beside all that is charged later to those who paid."""
+        for cost in self.costs:
+            scope = paying[cost.scope]
+            if not scope.interleaves:
+                raise NoTheorem(
+                    f"the scope {scope.name!r} counts in {scope.measure!r}, which composes one after the other: it has "
+                    "no shares that are spent side by side"
+                )
 
     def written(self, book: Book, entry: Mapping[str, Any]) -> Reserved:
         """The request, which nobody has run: the call that charged it did not hear of it yet."""
@@ -285,11 +296,13 @@ class Record(Writing):
     number: int
     query: str
     content: bytes | None
+    sequential: tuple[str, ...] = ()
+    """Scopes whose measure composes one after the other: what was spawned answers until they are charged again."""
 
     @property
     def needed(self) -> Needed:
-        """How many answers there are."""
-        return Needed(requests=((self.request.by, self.request.key),), answers=(self.request.reserved,))
+        """How many answers there are, and whether scopes have moved on."""
+        return Needed(((self.request.by, self.request.key),), self.sequential, (self.request.reserved,))
 
     def apply(self, book: Book) -> StoredAnswer:
         """Store the answer, in order."""
@@ -300,6 +313,13 @@ class Record(Writing):
             raise LedgerError(
                 f"answers of entry {known.reserved} are stored in order, and {self.number} is not the next"
             )
+        for name in self.sequential:
+            # In the transaction that lets the answer out: whatever is charged next comes after it.
+            if book.scope(name).seq != known.reserved:
+                raise PermissionGone(
+                    f"{name!r} has been charged again since, and its measure composes one after the other: what entry "
+                    f"{known.reserved} spawned answers no more"
+                )
         return _written_answer(book, self, known.reserved, self.number, self.query, self.content)
 
     def written(self, book: Book, entry: Mapping[str, Any]) -> StoredAnswer:

@@ -17,7 +17,7 @@ from viameter.composition.counting import Counting
 from viameter.composition.filters import count_by
 from viameter.core import Loss, Measure, Metric, Space
 from viameter.core.composability import CONCURRENT, FULLY_ADAPTIVE, require_cell
-from viameter.errors import FormatError, MeasureMismatch, OverBudget, ParameterError, plain
+from viameter.errors import MeasureMismatch, OverBudget, ParameterError, plain
 from viameter.ledger.parts import WHOLE, Parts
 from viameter.ledger.renewal import BY_CALENDAR, ON_NEW_ROWS, first_period, next_batch, period_of, read_policy
 from viameter.measures import loss_from_json
@@ -38,7 +38,7 @@ def describe_neighborhood(given: Any) -> str:
     >>> describe_neighborhood(vm.SymmetricDistance()), describe_neighborhood(nb.unbounded())
     ('unbounded()', 'unbounded()')
     >>> describe_neighborhood(vm.SymmetricIdDistance("patient"))
-    "SymmetricIdDistance('patient')"
+    "SymmetricIdDistance(id='patient')"
     """
     if isinstance(given, Space):
         given = given.metric
@@ -71,6 +71,8 @@ class Terms:
     renews: str | None = None
     parent: str | None = None
     """The scope that paid for this one when it was made: what is charged here was charged there as a whole."""
+    drawn: str | None = None
+    """What was settled when it was made, once for all who use it: a random choice, say, or which rows it is for."""
 
     @classmethod
     def read(
@@ -84,6 +86,7 @@ class Terms:
         parts: Any = None,
         renews: Any = None,
         parent: str | None = None,
+        drawn: str | None = None,
     ) -> Terms:
         """Terms as a person gives them."""
         limit = read_budget(budget)
@@ -99,7 +102,7 @@ class Terms:
             )
         if made is not None and distance != 1:
             raise ParameterError("parts: their touch patterns are those of one step; leave d_in out")
-        return cls(limit, text, distance, rule, counting.slack, made, read_policy(renews), parent)
+        return cls(limit, text, distance, rule, counting.slack, made, read_policy(renews), parent, drawn)
 
     def to_json(self) -> dict[str, Any]:
         """The terms as plain JSON values."""
@@ -112,6 +115,7 @@ class Terms:
             "parts": None if self.parts is None else self.parts.to_json(),
             "renews": self.renews,
             "parent": self.parent,
+            "drawn": self.drawn,
         }
 
     @classmethod
@@ -119,7 +123,7 @@ class Terms:
         """Read terms that `to_json` wrote."""
         slack = None if record["slack"] is None else read_written(record["slack"], name="slack")
         d_in = read_written(record["d_in"], name="d_in")
-        kept = ("rule", "parts", "renews", "parent")
+        kept = ("rule", "parts", "renews", "parent", "drawn")
         budget = loss_from_json(record["budget"])
         return cls.read(budget, record["neighborhood"], d_in=d_in, slack=slack, **{name: record[name] for name in kept})
 
@@ -145,29 +149,31 @@ class Cost:
         return {"scope": self.scope, "loss": self.loss.to_json(), "part": self.part}
 
 
-def read_cost(loss: Any) -> Loss:
+_ZEROS = {type(measure.zero): measure.zero for measure in MEASURES.values()}
+"""The library's own kinds of losses, each with the least one."""
+
+
+def read_cost(loss: Any, what: str = "cost") -> Loss:
     """A loss that can be charged: one of the library's own, finite, and what its numbers say it is."""
     if not isinstance(loss, Loss):
-        raise ParameterError(f"cost={plain(loss)} is not a loss: expected e.g. zcdp('1/100')")
-    known = MEASURES.get(loss.measure.slug)
-    if known is None or known != loss.measure:
-        raise ParameterError(f"cost: {loss.measure!r} is not a measure of this library, and cannot be read back later")
+        raise ParameterError(f"{what}={plain(loss)} is not a loss: expected e.g. zcdp('1/100')")
+    zero = _ZEROS.get(type(loss))
+    if zero is None:
+        # Also classes that derive from the library's: what such a loss says of itself may be anything.
+        raise ParameterError(f"{what}: {type(loss).__name__} is no loss of this library, and cannot be read back later")
     try:
         read = loss_from_json(loss.to_json())
-    except FormatError as problem:
-        raise ParameterError(f"cost={plain(loss)} cannot be written down: {problem}") from None
-    if not read.is_finite or not known.zero <= read:
-        raise ParameterError(f"cost={plain(loss)} is no cost: expected a finite loss of at least 0")
+        fits = read.is_finite and zero <= read
+    except Exception:  # whatever was put into its fields
+        raise ParameterError(f"{what}: a loss of {zero.measure!r} that cannot be written down and read back") from None
+    if not fits:
+        raise ParameterError(f"{what}={read!r}: expected a finite loss of at least 0")
     return read
 
 
 def read_budget(budget: Any) -> Loss:
     """A budget that can be kept."""
-    if not isinstance(budget, Loss):
-        raise ParameterError(f"budget={plain(budget)} is not a loss: expected e.g. zcdp('1/2')")
-    if not budget.is_finite:
-        raise ParameterError(f"budget={plain(budget)} is no limit: expected a finite loss")
-    return read_cost(budget)
+    return read_cost(budget, "budget")
 
 
 def read_name(name: Any, what: str = "scope") -> str:

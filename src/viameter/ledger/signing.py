@@ -53,6 +53,8 @@ class SigningKey:
             raise ParameterError(f"the key {path} cannot be written: {problem.strerror}") from None
         with os.fdopen(file, "wb") as opened:
             opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())  # without it, a ledger that was begun with it could not go on
         return cls(made)
 
     @property
@@ -71,10 +73,11 @@ def is_signed(public: str, id: str, head: Head, signature: str) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _message(id, head))
-    except (InvalidSignature, ValueError):
+        signed = bytes.fromhex(signature)
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(signed, _message(id, head))
+    except (InvalidSignature, ValueError, TypeError):
         return False
-    return True
+    return signed.hex() == signature  # one text for one signature, so that none can be changed unseen
 
 
 def _message(id: str, head: Head) -> bytes:

@@ -3,15 +3,18 @@
 Each entry is linked to the one before it; every charge is added up anew from the terms of its scopes, and was within
 the budget then; scopes, requests, answers, certificates and signatures are what the entries say, and nothing else is
 there. What is found is listed, the first problem first.
+
+Nobody is kept from writing meanwhile. Entries never change and nothing is deleted, so that whatever a table is found to
+hold must follow from the entries that were there before it was read, or from those that were added until afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from viameter.errors import FormatError, LedgerError, LedgerTampered, ViameterError
+from viameter.errors import LedgerError, LedgerTampered, ViameterError
 from viameter.ledger.book import Request, read_time
 from viameter.ledger.chain import FORMAT, Head, canonical, digest, follow
 from viameter.ledger.ledger import Ledger
@@ -21,6 +24,8 @@ from viameter.ledger.stores.base import Store
 from viameter.measures import loss_from_json
 
 MOST_PROBLEMS = 20
+KINDS = frozenset({"init", "define", "budget", "renew", "restore", "reserve", "commit", "fail", "answer"})
+_FIRST_OF_ALL = -(2**63)
 Progress = Callable[[int, int], None]
 """Told how many entries were read, of how many."""
 
@@ -65,9 +70,13 @@ class _Replay:
     """By entry: request, number, digest of the query, digest of the bytes."""
     documents: set[str] = field(default_factory=set)
     nonces: set[str] = field(default_factory=set)
+    passed: dict[tuple[str, int], Scope] | None = None
+    """Scopes as each entry left them, while it is kept."""
 
     def read(self, record: dict[str, Any]) -> None:
         kind = record["kind"]
+        if kind not in KINDS:
+            raise LedgerTampered("it is of a kind that there is not", entry=record["seq"])
         if (kind == "init") != (record["seq"] == 1):
             raise LedgerTampered("a ledger begins once", entry=record["seq"])
         if record["nonce"] in self.nonces:
@@ -83,6 +92,8 @@ class _Replay:
             if record["before"][name] != (before[name].seq if name in before else 0):
                 raise LedgerTampered(f"it does not follow the last entry of {name!r}", entry=record["seq"])
             self.scopes[name] = replace(scope, seq=record["seq"])
+            if self.passed is not None:
+                self.passed[name, record["seq"]] = self.scopes[name]
 
     def _init(self, record: dict[str, Any]) -> None:
         if record["format"] != FORMAT:
@@ -171,72 +182,122 @@ def verify(ledger: Ledger, *, progress: Progress | None = None, public_key: str 
     >>> verify(book).ok
     True
     """
-    store, problems = ledger.store, list[LedgerError]()
-    for found in store.check():
-        problems.append(LedgerTampered(f"the database finds its file damaged ({found})"))
+    problems: list[LedgerError] = []
     replay = _Replay()
     try:
-        head = store.head()
-        _read_chain(store, replay, head, progress)
-        problems += _compare(store, replay, head)
-        problems += _signatures(store, replay, head, public_key)
+        for problem in _problems(ledger, replay, progress, public_key):
+            problems.append(problem)
+            if len(problems) == MOST_PROBLEMS:
+                break
     except LedgerError as problem:
         problems.append(problem)
-    if ledger.witness is not None and not problems:
+    return Verified(replay.head, replay.head.seq, tuple(problems))
+
+
+def _problems(
+    ledger: Ledger, replay: _Replay, progress: Progress | None, public_key: str | None
+) -> Iterator[LedgerError]:
+    store = ledger.store
+    try:
+        for found in store.check():
+            yield LedgerTampered(f"the database finds its file damaged ({found})")
+        if next(store.entries(_FIRST_OF_ALL, 0), None) is not None:
+            yield LedgerTampered("there are entries before the first one")
+        _read_chain(store, replay, progress)
+        yield from _compare(store, replay)
+        yield from _signatures(store, replay, public_key)
+    except ViameterError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError):  # text where bytes should be, and the like
+        raise LedgerTampered("rows of its tables are not as this library writes them") from None
+    if ledger.witness is not None:
         from viameter.ledger.opening import check_witness
 
         seen = ledger.witness.read()
         if seen is not None:
-            try:
-                check_witness(ledger, seen)
-            except LedgerError as problem:
-                problems.append(problem)
-    return Verified(replay.head, replay.head.seq, tuple(problems[:MOST_PROBLEMS]))
+            check_witness(ledger, seen)
 
 
-def _read_chain(store: Store, replay: _Replay, head: Head, progress: Progress | None) -> None:
-    for entry in store.entries():
+def _read_chain(store: Store, replay: _Replay, progress: Progress | None = None) -> None:
+    """Go on reading entries, up to the head as it is now."""
+    from viameter.ledger.opening import refuse_beyond
+
+    head = store.head()
+    for entry in store.entries(replay.head.seq + 1, head.seq):
         record = follow(replay.head, entry)
         try:
             replay.read(record)
         except LedgerTampered:
             raise
-        except (ViameterError, FormatError) as problem:
+        except ViameterError as problem:
             raise LedgerTampered(f"it could not have been written: {problem}", entry=entry.seq) from None
         except Exception:  # a record that lacks something, or has something else there
             raise LedgerTampered("it is no record of this format", entry=entry.seq) from None
         replay.head = entry.head
         if progress is not None:
             progress(entry.seq, head.seq)
-    if replay.head != head and store.head() == head:
+    if replay.head != head:
         raise LedgerTampered(f"the chain ends here, and the head says {head.seq}", entry=replay.head.seq)
+    refuse_beyond(store, head)
 
 
-def _compare(store: Store, replay: _Replay, head: Head) -> Iterable[LedgerError]:
+def _compare(store: Store, replay: _Replay) -> Iterator[LedgerError]:
     """What the other tables have that does not follow from the entries, or lack."""
-    if store.head() != replay.head:
-        return  # others wrote meanwhile: what follows is newer than what was read
-    if {scope.name: scope for scope in store.scopes()} != replay.scopes:
-        yield LedgerTampered("scopes are not as the entries left them")
-    if {(request.by, request.key): request for request in store.requests()} != replay.requests:
-        yield LedgerTampered("requests are not those that the entries charged")
-    missing = dict(replay.answers)
-    for answer in store.all_answers():
-        content = None if answer.content is None else digest(answer.content)
-        if missing.pop(answer.seq, None) != (answer.reserved, answer.number, answer.query, content):
-            yield LedgerTampered("the stored answer is not the one that was released", entry=answer.seq)
-    for seq in list(missing)[:MOST_PROBLEMS]:
+    at = replay.head.seq
+    scopes, requests, answers = dict(replay.scopes), set(replay.requests), set(replay.answers)
+    documents = set(replay.documents)
+    replay.passed = passed = {(name, scope.seq): scope for name, scope in scopes.items()}
+    found_scopes, found_requests = store.scopes(), list(store.requests())
+    found_answers = [
+        (answer.seq, (answer.reserved, answer.number, answer.query, _digest(answer.content)))
+        for answer in store.all_answers()
+    ]
+    found_documents = [(name, isinstance(text, str) and digest(text) == name) for name, text in store.documents()]
+    _read_chain(store, replay)
+
+    for scope in found_scopes:
+        scopes.pop(scope.name, None)
+        if passed.get((scope.name, scope.seq)) != scope:
+            last = replay.scopes.get(scope.name)
+            yield LedgerTampered(
+                f"the scope {scope.name!r} is not as that entry left it", entry=None if last is None else last.seq
+            )
+    for name, scope in scopes.items():
+        yield LedgerTampered(f"the scope {name!r}, which it changed, is missing", entry=scope.seq)
+    for request in found_requests:
+        requests.discard((request.by, request.key))
+        known = replay.requests.get((request.by, request.key))
+        later = known is not None and known.settled is not None and known.settled > at
+        if request != known and not (known is not None and later and request == replace(known, settled=None)):
+            yield LedgerTampered("its request is not the one that was charged", entry=request.reserved)
+    for name_and_key in requests:
+        yield LedgerTampered("its request is missing", entry=replay.requests[name_and_key].reserved)
+    for seq, stored in found_answers:
+        answers.discard(seq)
+        if replay.answers.get(seq) != stored:
+            yield LedgerTampered("the stored answer is not the one that was released", entry=seq)
+    for seq in answers:
         yield LedgerTampered("its stored answer is missing", entry=seq)
-    documents = set()
-    for name, text in store.documents():
-        documents.add(name)
-        if digest(text) != name:
+    head, counts = _counts(store)
+    _read_chain(store, replay)
+    if counts is not None and counts["answers"] != sum(seq <= head.seq for seq in replay.answers):
+        yield LedgerTampered("there are stored answers of requests that are not there")
+    for name, unchanged in found_documents:
+        documents.discard(name)
+        if not unchanged:
             yield LedgerTampered(f"the certificate {name} was changed")
-    if documents != replay.documents:
-        yield LedgerTampered("certificates are missing, or are there that no entry names")
+        if name not in replay.documents:
+            yield LedgerTampered(f"the certificate {name} is there, and no entry names it")
+    for name in documents:
+        yield LedgerTampered(f"the certificate {name} is missing")
 
 
-def _signatures(store: Store, replay: _Replay, head: Head, public_key: str | None) -> Iterable[LedgerError]:
+def _digest(content: bytes | None) -> str | None:
+    # SQLite keeps text in a column for bytes as well, if somebody puts it there.
+    return digest(content) if isinstance(content, bytes) else None if content is None else "text"
+
+
+def _signatures(store: Store, replay: _Replay, public_key: str | None) -> Iterator[LedgerError]:
     public = replay.first.get("public_key")
     if public_key is not None and public != public_key:
         yield LedgerTampered("the ledger names another key than the one that was given", entry=1)
@@ -244,14 +305,26 @@ def _signatures(store: Store, replay: _Replay, head: Head, public_key: str | Non
         if store.counts()["signatures"]:
             yield LedgerTampered("there are signatures, and the ledger names no key")
         return
+    head, counts = _counts(store)
     checked = 0
-    for entry in store.entries():
+    for entry in store.entries(1, head.seq):
         signature = store.signature(entry.seq)
         if signature is not None:
             checked += 1
             if not is_signed(public, replay.first["id"], entry.head, signature):
                 yield LedgerTampered("its signature is not that of the ledger's key", entry=entry.seq)
-    if checked != store.counts()["signatures"]:
+    if counts is not None and checked != counts["signatures"]:
         yield LedgerTampered("there are signatures of entries that are not there")
     if store.signature(head.seq) is None:
         yield LedgerTampered("the end of the chain is not signed", entry=head.seq)
+
+
+def _counts(store: Store) -> tuple[Head, dict[str, int] | None]:
+    """A head, and how many rows there were at it; None if others write so fast that it cannot be told."""
+    head = store.head()
+    for _ in range(100):
+        counts = store.counts()
+        before, head = head, store.head()
+        if before == head:
+            return head, counts
+    return head, None

@@ -2,7 +2,7 @@
 
 A restored backup, a database that was replaced or one that was made anew is behind it, and is refused: forgetting
 charges is a refund. It is written after every transaction and never goes back. It has two places that are written in
-turn, each with a digest, so that a write that is cut off leaves the other one.
+turn, each with a digest, so that a write that is cut off leaves the other one; if the very first is, it saw nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Witness:
         self.path = Path(path)
 
     def read(self) -> Seen | None:
-        """What it saw; None if there is no such file. A file that cannot be read is refused."""
+        """What it saw; None if it saw nothing, or is not there. A file that cannot be read is refused."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -44,6 +44,8 @@ class Witness:
         except OSError as problem:
             raise LedgerUnavailable(f"the witness {self.path} cannot be read: {problem.strerror}") from None
         found = [seen for _, seen in _places(content)]
+        if not found and len(content) <= _PLACE:
+            return None  # the first write was cut off: no more than if the file were not there
         if not found:
             raise LedgerBehind(
                 f"the witness {self.path} is damaged: what it saw cannot be read. Compare the head of the ledger with "
@@ -53,19 +55,31 @@ class Witness:
 
     def advance(self, seen: Seen) -> None:
         """Remember a head, unless it saw a later one."""
-        try:
+        with self._plainly():
             self._advance(seen)
+
+    def replace(self, seen: Seen) -> None:
+        """Forget what it saw and remember this: after a restore, in which what was lost was counted as spent."""
+        with self._plainly():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.path.with_name(f"{self.path.name}-new")
+            with _opened(beside) as file:
+                os.ftruncate(file, 0)
+                os.pwrite(file, _line(seen), 0)
+                os.fsync(file)
+            # At no time is there none: without one, nobody could tell an older copy from the ledger.
+            beside.replace(self.path)
+            _sync_folder(self.path.parent)
+
+    @contextlib.contextmanager
+    def _plainly(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as problem:
             raise LedgerUnavailable(
                 f"the witness {self.path} cannot be written: {problem.strerror}. What was charged stays charged, and "
                 "nothing was released"
             ) from None
-
-    def replace(self, seen: Seen) -> None:
-        """Forget what it saw and remember this: after a restore, in which what was lost was counted as spent."""
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
-        self.advance(seen)
 
     def _advance(self, seen: Seen) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,6 +93,20 @@ class Witness:
             os.pwrite(file, _line(seen), place * _PLACE)
             # Synced like the charge itself: a restore asks it whether anything was lost.
             os.fsync(file)
+            if not known:
+                _sync_folder(self.path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    """A new file is on the disk when its folder is, too."""
+    try:
+        folder = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return  # Windows has no such thing; elsewhere, a folder that may be written to but not read
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 @contextlib.contextmanager
@@ -99,6 +127,8 @@ def _places(content: bytes) -> list[tuple[int, Seen]]:
     found = []
     for place in (0, 1):
         words = content[place * _PLACE : (place + 1) * _PLACE].decode("ascii", errors="replace").split()
-        if len(words) == 5 and words[0] == FORMAT and digest(" ".join(words[:4]))[:16] == words[4]:
+        if len(words) != 5 or words[0] != FORMAT or not words[2].isdecimal():
+            continue
+        if digest(" ".join(words[:4]))[:16] == words[4]:
             found.append((place, Seen(words[1], Head(int(words[2]), words[3]))))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import io
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -34,8 +34,11 @@ class Dialect(ABC):
         """A new engine: for transactions of a writer, or for reading outside of any."""
 
     @abstractmethod
-    def alone(self) -> AbstractContextManager[None]:
-        """Wait until no other process writes, before a transaction is begun."""
+    def alone(self, held: list[Any] | None = None) -> AbstractContextManager[None]:
+        """Wait until no other process writes, before a transaction is begun.
+
+        What is to be closed afterwards is put into `held` first, for whoever is interrupted.
+        """
 
     @abstractmethod
     def hold(self, connection: sa.Connection) -> None:
@@ -117,18 +120,20 @@ class SQLite(Dialect):
             raise LedgerUnavailable(f"{self.place}: SQLite does not sync its commits; such a ledger can lose charges")
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, held: list[Any] | None = None) -> Iterator[None]:
         """Stand in line for a lock beside the file."""
         name = f"{self.path}-lock"
         try:
-            file = os.open(name, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+            file = io.FileIO(name, "ab")
         except OSError as problem:
             raise LedgerUnavailable(f"{name} cannot be written: {problem.strerror}") from None
         try:
-            with locked(file):
+            if held is not None:
+                held.append(file)
+            with locked(file.fileno()):
                 yield
         finally:
-            os.close(file)
+            file.close()
 
     def hold(self, connection: sa.Connection) -> None:
         """A transaction of a writer is alone already."""
@@ -220,7 +225,7 @@ class PostgreSQL(Dialect):
         return engine
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, held: list[Any] | None = None) -> Iterator[None]:
         """The server lets writers stand in line at the head."""
         yield
 

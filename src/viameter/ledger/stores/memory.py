@@ -20,33 +20,48 @@ class MemoryStore(Store):
         self._entries: list[Entry] = []
         self._scopes: dict[str, Scope] = {}
         self._requests: dict[tuple[str, str], Request] = {}
-        self._answers: dict[int, list[StoredAnswer]] = {}
+        self._answers: dict[int, dict[int, StoredAnswer]] = {}
         self._documents: dict[str, str] = {}
         self._signatures: dict[int, str] = {}
+        self._kept: tuple[Book, str | None] | None = None
+        """What was committed and is not yet all in its place."""
 
     @contextmanager
     def writing(self, needed: Needed, sign: Sign | None) -> Iterator[Book]:
         """Lend a book; keep what was added to it."""
+        self._put_in_place()
         book = Book(
             self.head(),
             {name: self._requests[name] for name in needed.requests if name in self._requests},
             {name: self._scopes[name] for name in needed.scopes if name in self._scopes},
-            {reserved: len(self._answers.get(reserved, [])) for reserved in needed.answers},
+            {reserved: len(self._answers.get(reserved, ())) for reserved in needed.answers},
             names=lambda: tuple(sorted(self._scopes)),
             clock=lambda: datetime.now(UTC),
         )
         yield book
         if not book.entries:
             return
-        signature = None if sign is None else sign(book.head)
+        self._kept = (book, None if sign is None else sign(book.head))
+        try:
+            self._put_in_place()
+        except BaseException:  # an interrupt, which must not leave half of it
+            self._put_in_place()
+            raise
+
+    def _put_in_place(self) -> None:
+        """Do what was committed. Doing it again, after an interrupt, is the same as doing it once."""
+        if self._kept is None:
+            return
+        book, signature = self._kept
         self._scopes |= {name: book.scopes[name] for name in book.changed_scopes}
         self._requests |= {name: book.requests[name] for name in book.changed_requests}
         self._documents |= book.documents
         for answer in book.answers:
-            self._answers.setdefault(answer.reserved, []).append(answer)
+            self._answers.setdefault(answer.reserved, {})[answer.number] = answer
         if signature is not None:
             self._signatures[book.head.seq] = signature
-        self._entries += book.entries
+        self._entries[book.entries[0].seq - 1 :] = book.entries
+        self._kept = None
 
     def head(self) -> Head:
         """The last entry."""
@@ -70,7 +85,7 @@ class MemoryStore(Store):
 
     def answers(self, reserved: int) -> list[StoredAnswer]:
         """What was stored for a request, in order."""
-        return list(self._answers.get(reserved, []))
+        return list(self._answers.get(reserved, {}).values())
 
     def request(self, by: str, key: str) -> Request | None:
         """A request by who made it, and its key."""
@@ -78,7 +93,7 @@ class MemoryStore(Store):
 
     def all_answers(self) -> Iterator[StoredAnswer]:
         """All that was stored, request by request."""
-        return (answer for reserved in sorted(self._answers) for answer in self._answers[reserved])
+        return (answer for reserved in sorted(self._answers) for answer in self._answers[reserved].values())
 
     def counts(self) -> dict[str, int]:
         """How many there are of each."""

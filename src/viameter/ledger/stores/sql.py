@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -24,6 +24,8 @@ from viameter.ledger.scopes import Scope
 from viameter.ledger.stores import tables
 from viameter.ledger.stores.base import Disconnected, Sign, Store
 from viameter.ledger.stores.dialects import Dialect
+
+T = TypeVar("T")
 
 _AT_ONCE = 1000
 """How many rows are read at a time."""
@@ -61,6 +63,7 @@ class SQLStore(Store):
         self._reading_engine = dialect.engine(writing=False)
         self._writer: sa.Connection | None = None
         self._reader: sa.Connection | None = None
+        self._held: list[Any] = []
         self._reading = threading.RLock()
         self._parsed: dict[str, tuple[str, Scope]] = {}
 
@@ -101,37 +104,39 @@ class SQLStore(Store):
         except sa.exc.ResourceClosedError:
             failed = Disconnected(self.place)
         if failed is not None:
-            if isinstance(failed, Disconnected):
-                self._forget_connections()
             raise failed
-
-    def _forget_connections(self) -> None:
-        for connection in (self._writer, self._reader):
-            if connection is not None:
-                with contextlib.suppress(Exception):
-                    connection.invalidate()
-                with contextlib.suppress(Exception):
-                    connection.close()
-        self._writer = self._reader = None
 
     @contextlib.contextmanager
     def writing(self, needed: Needed, sign: Sign | None) -> Iterator[Book]:
         """Lend a book inside of a transaction that holds the head."""
-        with self._plainly(), self.dialect.alone():
-            if self._writer is None:
-                self._writer = self._engine.connect()
-            connection = self._writer
-            with connection.begin() as transaction:
-                book = self._lend(connection, needed)
-                before = book.head
-                yield book
-                if not book.entries:
-                    transaction.rollback()
-                    return
-                self._keep(connection, book, before)
-                if sign is not None:
-                    row = {"seq": book.head.seq, "signature": sign(book.head)}
-                    connection.execute(sa.insert(tables.signatures), row)
+        # Whatever a call that was interrupted could not let go of.
+        while self._held:
+            self._held.pop().close()
+        connection = self._writer
+        if connection is not None and connection.in_transaction():
+            _abandon(connection)
+            connection = None
+        try:
+            with self._plainly(), self.dialect.alone(self._held):
+                if connection is None:
+                    connection = self._writer = self._engine.connect()
+                with connection.begin() as transaction:
+                    book = self._lend(connection, needed)
+                    before = book.head
+                    yield book
+                    if not book.entries:
+                        transaction.rollback()
+                        return
+                    self._keep(connection, book, before)
+                    if sign is not None:
+                        row = {"seq": book.head.seq, "signature": sign(book.head)}
+                        connection.execute(sa.insert(tables.signatures), row)
+        except BaseException:
+            # Gone, or interrupted in the middle of a statement: nobody knows what it would do next.
+            if self._writer is connection:
+                self._writer = None
+            _abandon(connection)
+            raise
 
     def _lend(self, connection: sa.Connection, needed: Needed) -> Book:
         found = connection.execute(_LOCK_HEAD).all()
@@ -209,24 +214,34 @@ class SQLStore(Store):
         if new:
             connection.execute(sa.insert(tables.documents), new)
 
-    @contextlib.contextmanager
-    def _read(self) -> Iterator[sa.Connection]:
-        """A connection for reading, outside of the writer's transaction."""
-        with self._reading, self._plainly():
-            if self._reader is None:
-                # No transaction of a writer: reading waits for nobody, and nobody waits for it.
-                self._reader = self._reading_engine.connect()
-            yield self._reader
-            if self._reader is not None and self._reader.in_transaction():
-                self._reader.rollback()
+    def _read(self, ask: Callable[[sa.Connection], T]) -> T:
+        """Ask on a connection for reading, outside of the writer's transaction."""
+        with self._reading:
+            connection = self._reader
+            try:
+                with self._plainly():
+                    if connection is None:
+                        # No transaction of a writer: reading waits for nobody, and nobody waits for it.
+                        connection = self._reader = self._reading_engine.connect()
+                    found = ask(connection)
+                    if connection.in_transaction():
+                        connection.rollback()
+                    return found
+            except BaseException:
+                # This one alone: the writer may be in the middle of a transaction that goes well.
+                self._reader = None
+                _abandon(connection)
+                raise
+
+    def _rows(self, wanted: sa.Select[Any]) -> Sequence[Any]:
+        return self._read(lambda connection: connection.execute(wanted).all())
 
     def head(self) -> Head:
         """The last entry."""
-        with self._read() as connection:
-            row = connection.execute(sa.select(tables.head.c.seq, tables.head.c.hash)).one_or_none()
-        if row is None:
+        rows = self._rows(sa.select(tables.head.c.seq, tables.head.c.hash))
+        if len(rows) != 1:
             raise LedgerTampered("the head of the chain is missing")
-        return Head(*row)
+        return Head(*rows[0])
 
     def entries(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
         """Entries in order, read as they are asked for."""
@@ -234,8 +249,7 @@ class SQLStore(Store):
             wanted = sa.select(tables.entries).where(tables.entries.c.seq >= first).order_by("seq").limit(_AT_ONCE)
             if last is not None:
                 wanted = wanted.where(tables.entries.c.seq <= last)
-            with self._read() as connection:
-                found = [Entry(*row) for row in connection.execute(wanted)]
+            found = [Entry(*row) for row in self._rows(wanted)]
             yield from found
             if len(found) < _AT_ONCE:
                 return
@@ -243,34 +257,28 @@ class SQLStore(Store):
 
     def scope(self, name: str) -> Scope | None:
         """A scope as it stands."""
-        with self._read() as connection:
-            row = connection.execute(sa.select(tables.scopes).where(tables.scopes.c.name == name)).one_or_none()
+        row = next(iter(self._rows(sa.select(tables.scopes).where(tables.scopes.c.name == name))), None)
         return None if row is None else self._scope(row)
 
     def scopes(self) -> list[Scope]:
         """All scopes, by name."""
-        with self._read() as connection:
-            rows = connection.execute(sa.select(tables.scopes)).all()
+        rows = self._rows(sa.select(tables.scopes))
         return sorted((self._scope(row) for row in rows), key=lambda scope: scope.name)
 
     def requests(self) -> Iterator[Request]:
         """All requests, in the order in which they were charged."""
-        with self._read() as connection:
-            rows = connection.execute(sa.select(tables.requests).order_by("reserved")).all()
-        return (Request(*row) for row in rows)
+        return (Request(*row) for row in self._rows(sa.select(tables.requests).order_by("reserved")))
 
     def request(self, by: str, key: str) -> Request | None:
         """A request by who made it, and its key."""
         wanted = sa.select(tables.requests).where(tables.requests.c.by == by, tables.requests.c.key == key)
-        with self._read() as connection:
-            row = connection.execute(wanted).one_or_none()
+        row = next(iter(self._rows(wanted)), None)
         return None if row is None else Request(*row)
 
     def answers(self, reserved: int) -> list[StoredAnswer]:
         """What was stored for a request, in order."""
         wanted = sa.select(tables.answers).where(tables.answers.c.reserved == reserved).order_by("number")
-        with self._read() as connection:
-            return [StoredAnswer(*row) for row in connection.execute(wanted)]
+        return [StoredAnswer(*row) for row in self._rows(wanted)]
 
     def all_answers(self) -> Iterator[StoredAnswer]:
         """All that was stored, request by request."""
@@ -279,8 +287,7 @@ class SQLStore(Store):
         while True:
             # A row value for a place to go on from: both databases find it by the primary key.
             wanted = sa.select(tables.answers).where(place > at).order_by("reserved", "number").limit(_AT_ONCE)
-            with self._read() as connection:
-                found = [StoredAnswer(*row) for row in connection.execute(wanted)]
+            found = [StoredAnswer(*row) for row in self._rows(wanted)]
             yield from found
             if len(found) < _AT_ONCE:
                 return
@@ -289,41 +296,31 @@ class SQLStore(Store):
     def counts(self) -> dict[str, int]:
         """How many there are of each."""
         kinds = ("scopes", "requests", "answers", "documents", "signatures")
-        with self._read() as connection:
-            return {
-                kind: connection.execute(sa.select(sa.func.count()).select_from(getattr(tables, kind))).scalar_one()
-                for kind in kinds
-            }
+        counts = {kind: sa.select(sa.func.count()).select_from(getattr(tables, kind)) for kind in kinds}
+        return {kind: int(self._rows(count)[0][0]) for kind, count in counts.items()}
 
     def document(self, name: str) -> str | None:
         """A certificate by its digest."""
-        with self._read() as connection:
-            return connection.execute(
-                sa.select(tables.documents.c.text).where(tables.documents.c.name == name)
-            ).scalar()
+        rows = self._rows(sa.select(tables.documents.c.text).where(tables.documents.c.name == name))
+        return rows[0][0] if rows else None
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """All certificates with their digests."""
-        with self._read() as connection:
-            names = connection.execute(sa.select(tables.documents.c.name).order_by("name")).scalars().all()
-        return ((name, self.document(name) or "") for name in names)
+        names = self._rows(sa.select(tables.documents.c.name).order_by("name"))
+        return ((name, self.document(name) or "") for (name,) in names)
 
     def signature(self, seq: int) -> str | None:
         """The signature of the head that an entry was."""
-        with self._read() as connection:
-            return connection.execute(
-                sa.select(tables.signatures.c.signature).where(tables.signatures.c.seq == seq)
-            ).scalar()
+        rows = self._rows(sa.select(tables.signatures.c.signature).where(tables.signatures.c.seq == seq))
+        return rows[0][0] if rows else None
 
     def check(self) -> list[str]:
         """What the database itself finds wrong with its files."""
-        with self._read() as connection:
-            return self.dialect.check(connection)
+        return self._read(self.dialect.check)
 
     def facts(self) -> dict[str, Any]:
         """How safely it keeps what it is given."""
-        with self._read() as connection:
-            return self.dialect.facts(connection)
+        return self._read(self.dialect.facts)
 
     def copy_to(self, other: SQLStore, progress: Callable[[int], None] | None = None) -> None:
         """Copy all rows, as they are at one time, to a store that has none."""
@@ -354,6 +351,15 @@ class SQLStore(Store):
             self._writer = self._reader = None
             self._engine.dispose()
             self._reading_engine.dispose()
+
+
+def _abandon(connection: sa.Connection | None) -> None:
+    """Close a connection in whatever state it is; the database undoes what was not committed."""
+    if connection is not None:
+        with contextlib.suppress(Exception):
+            connection.invalidate()
+        with contextlib.suppress(Exception):
+            connection.close()
 
 
 def _rows(table: sa.Table, records: Sequence[Any]) -> list[dict[str, Any]]:

@@ -114,7 +114,9 @@ class Methods:
         """Whether the value is one of these; NULL where it is NULL."""
         if isinstance(values, str):
             raise ParameterError(f"is_in({values!r}): give a list of values, such as [{values!r}]")
-        return _make("is_in", self, *values)
+        # A set has another order in every process, and the same question should have the same text.
+        listed = sorted(values, key=repr) if isinstance(values, set | frozenset) else values
+        return _make("is_in", self, *listed)
 
     def between(self, lower: Any, upper: Any) -> Expression:
         """Whether lower <= value <= upper, both ends included."""
