@@ -233,7 +233,7 @@ def test_parts_are_refused_where_there_are_none(book: Ledger) -> None:
     with pytest.raises(ParameterError, match="has no parts"):
         book.reserve(TENTH, scopes=["visits"], part="east")
     with pytest.raises(ParameterError, match="has no parts"):
-        book.meter(SPACE, [1], scopes=["visits"])(COUNT, part="east")
+        book.meter(SPACE, [1], scopes=["visits"], part="east", through=SPACE >> vm.filter(vm.is_in([1])))
 
 
 def test_a_used_key_with_anything_else_is_refused(book: Ledger) -> None:

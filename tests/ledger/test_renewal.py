@@ -14,7 +14,7 @@ from tests.ledger.conftest import SPACE
 
 import viameter as vm
 from viameter import ledger as ledgers
-from viameter.errors import OverBudget, ParameterError
+from viameter.errors import LedgerError, OverBudget, ParameterError
 from viameter.ledger import Ledger, Scope, Terms
 from viameter.ledger.renewal import BY_CALENDAR, POLICIES, period_of
 
@@ -208,3 +208,19 @@ def test_lifetimes_never_fall_and_are_the_sum_of_all_charges(steps: list[tuple[i
         except OverBudget:
             pass
         assert before <= scope.lifetime == total and scope.spent <= vm.pure(1)
+
+
+def test_entries_that_were_lost_may_have_been_of_the_period_of_now(book: Ledger, clock: Clock) -> None:
+    book.define("visits", vm.pure(1), SPACE, renews="month")
+    charged(book, vm.pure("1/2"))
+    clock.set(2026, 6, 15)
+    book.close_scopes(lost={"backup": 3, "witness": 9}, why="a disk was lost")
+    with pytest.raises(OverBudget):
+        charged(book, vm.pure("1/100"))
+    with pytest.raises(LedgerError, match="until it starts over"):
+        book.set_budget("visits", vm.pure(2), why="more")
+    clock.set(2026, 7, 1)
+    charged(book, vm.pure(1))
+    scope = book.scope("visits")
+    assert not scope.lifetime.is_finite and scope.counted == vm.pure("5/2")
+    assert book.set_budget("visits", vm.pure(2), why="more").left == vm.pure(1)

@@ -312,3 +312,19 @@ def test_the_ledger_holds_no_data(book: Ledger) -> None:
     for file in Path(book.place).parent.iterdir():
         content = file.read_bytes()
         assert canary.encode() not in content and b"77123" not in content
+
+
+def test_after_entries_were_lost_no_budget_is_made_by_opening_a_table(book: Ledger) -> None:
+    opened(book)
+    book.close_scopes(lost={"backup": 2, "witness": 7}, why="a disk was lost")
+    table = opened(book)
+    assert table.left == vm.zcdp(0) and not table.session.guarantee.loss.is_finite
+    with pytest.raises(LedgerError, match="may have been among them"):
+        opened(book, dataset="labs")
+    book.define("labs", vm.zcdp("1/2"), table.session.space, why="it is new")
+    assert opened(book, dataset="labs").left == vm.zcdp("1/2")
+
+
+def test_a_restore_that_lost_nothing_stops_nothing(book: Ledger) -> None:
+    book.close_scopes(lost={"backup": 1, "witness": 1}, why="a disk was lost", names=())
+    assert opened(book).left == vm.zcdp("1/2")

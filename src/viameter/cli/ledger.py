@@ -430,7 +430,7 @@ def restore(
         say(f"the witness here had seen entry {done.seen.seq}, and others may have charged since")
     for scope in scopes:
         say(f"closed {scope.name!r}: {scope.spent!r} counts as spent, {scope.left!r} is left")
-    say("`viameter ledger budget` gives a closed scope more, by an entry that says why")
+    say("what was really spent of these is not known, and they stay closed: going on takes a new scope, defined anew")
 
 
 @ledger.command(epilog=_example("viameter ledger plot budget.db burndown.png --scope visits"))

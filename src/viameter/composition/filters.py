@@ -116,7 +116,7 @@ def make_filter(odometer: Odometer, *, d_in: Any, budget: Loss, rule: str, slack
 
 
 def count_by(rule: str | None, distance: Extended, budget: Loss, slack: Number | None = None) -> Counting:
-    """How a budget for data this far apart is counted by a rule; NoTheorem where none lets answers choose what is asked.
+    """How a budget for data this far apart is counted by a rule; NoTheorem where answers may not choose what is asked.
 
     >>> from viameter.measures import approx, pure
     >>> count_by(None, 1, pure(1)).cap

@@ -194,6 +194,7 @@ def scope_as_json(scope: Scope) -> dict[str, Any]:
         **scope.to_json(),
         "left": scope.left.to_json(),
         "lifetime": scope.lifetime.to_json(),
+        "lost": scope.lost,
         "spent_percent": 100 * float(share(scope.spent, scope.cap)),
         "seq": scope.seq,
     }

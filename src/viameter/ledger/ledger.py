@@ -55,6 +55,18 @@ _LEFT_BEHIND: list[Any] = []
 """Connections that a process had when it was forked: their new owner neither uses nor closes them."""
 
 
+_OPENED: weakref.WeakSet[Ledger] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for ledger in list(_OPENED):
+        ledger._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class Ledger:
     """A ledger that is open. Threads may share it; a process that is forked opens its own connections.
 
@@ -79,8 +91,14 @@ class Ledger:
         self._closed = False
         self._started: tuple[int, Store, Writer] | None = None
         self._starting = threading.Lock()
+        _OPENED.add(self)
 
     # How it is opened, and where.
+
+    def _after_fork(self) -> None:
+        """In a new process, before it has threads: neither connections nor locks of the parent are usable here."""
+        _LEFT_BEHIND.append(self._started)
+        self._starting = threading.Lock()
 
     def _live(self) -> tuple[int, Store, Writer]:
         """The store and the writer of this process."""
@@ -89,10 +107,6 @@ class Ledger:
         started = self._started
         if started is not None and started[0] == os.getpid():
             return started
-        if started is not None:
-            # After a fork: neither connections nor locks of the parent are usable here.
-            _LEFT_BEHIND.append(started)
-            self._starting = threading.Lock()
         with self._starting:
             if self._started is None or self._started[0] != os.getpid():
                 store = self._connect()
@@ -119,14 +133,17 @@ class Ledger:
     def _write(self, writing: Writing) -> Any:
         if self._read_only:
             raise LedgerUnavailable(f"{self!r} was opened for reading only; nothing was written")
-        return self._live()[2].write(writing)
+        return self._patiently(self._live)[2].write(writing)
 
     def _ask(self, question: Callable[[Store], T]) -> T:
         """Read from the store; a server that went away is waited for."""
+        return self._patiently(lambda: question(self.store))
+
+    def _patiently(self, function: Callable[[], T]) -> T:
         started, pause = time.monotonic(), 0.05
         while True:
             try:
-                return question(self.store)
+                return function()
             except Disconnected as gone:
                 if time.monotonic() - started > self._patience:
                     raise LedgerUnavailable(f"{gone} does not answer for {self._patience:.0f} s") from None
@@ -253,6 +270,15 @@ class Ledger:
         """Count all that is left of scopes as spent, of every one if none are named: entries were lost."""
         listed = tuple(scope.name for scope in self.scopes()) if names is None else tuple(names)
         self._write(Close(by=self._who(by), nonce=fresh_name(), names=listed, lost=lost, why=why))
+
+    def has_lost_entries(self) -> bool:
+        """Whether entries were lost in a restore, so that a scope that is not there may have been, and been spent."""
+        for entry in self.entries():
+            if '"kind":"restore"' in entry.body and entry.kind == "restore":
+                lost = entry.record["lost"]
+                if lost.get("backup") != lost.get("witness") or entry.record["states"]:
+                    return True
+        return False
 
     # Requests.
 
@@ -395,8 +421,22 @@ class Ledger:
     # What was written.
 
     def entries(self, first: int = 1, last: int | None = None) -> Iterator[Entry]:
-        """Entries in order, as they were written."""
-        return self._ask(lambda store: store.entries(first, last))
+        """Entries in order, as they were written; read as they are asked for."""
+        found: Iterator[Entry] | None = None
+
+        def following() -> Entry | None:
+            nonlocal found
+            if found is None:
+                found = self.store.entries(first, last)
+            try:
+                return next(found, None)
+            except Disconnected:
+                found = None
+                raise
+
+        while (entry := self._patiently(following)) is not None:
+            yield entry
+            first = entry.seq + 1
 
     def entry(self, seq: int) -> Entry:
         """One entry."""

@@ -56,7 +56,7 @@ def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None
 
 def _back(ledger: Ledger, scope: str) -> Iterator[Entry]:
     """The entries that changed a scope, from the last one back: each says which was before it."""
-    state = next((one for one in ledger.store.scopes() if one.name == scope), None)
+    state = next((one for one in ledger._ask(lambda store: store.scopes()) if one.name == scope), None)
     if state is None:
         raise UnknownScope(scope, tuple(one.name for one in ledger.scopes()))
     seq = state.seq

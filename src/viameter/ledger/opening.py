@@ -180,6 +180,8 @@ def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str
     witness = ledger.witness
     if witness is None:
         return
+    if seen is None:
+        seen = witness.read()  # another process may have made the ledger meanwhile, and its witness before entry 2
     if seen is None and head.seq > 1 and not trusting and _kept_beside(ledger):
         raise LedgerBehind(
             f"the witness {witness.path} of {ledger.place} is missing: if the ledger was moved, move the witness with "

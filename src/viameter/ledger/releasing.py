@@ -98,6 +98,8 @@ class LedgerMeter:
         self._deadline = read_deadline(deadline)
         self._convert = convert
         self._neighborhood = describe_neighborhood(space)
+        if part is not None and all(scope.terms.parts is None for scope in self.scopes):
+            raise ParameterError(f"part={plain(part)}: {', '.join(scopes)} has no parts")
         for scope in self.scopes:
             if scope.terms.neighborhood != self._neighborhood:
                 raise ParameterError(

@@ -167,8 +167,10 @@ class Close(Writing):
 
     def apply(self, book: Book) -> None:
         """Spend all that is left."""
-        closed = {name: book.scope(name).closed() for name in self.names}
-        book.add("restore", self.by, book.now(), closed, lost=dict(self.lost), why=self.why, nonce=self.nonce)
+        now = book.now()
+        # In the period of now: entries of that one may be among those that were lost.
+        closed = {name: book.scope(name).at(now).closed() for name in self.names}
+        book.add("restore", self.by, now, closed, lost=dict(self.lost), why=self.why, nonce=self.nonce)
 
 
 @dataclass(frozen=True, slots=True)

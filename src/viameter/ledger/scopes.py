@@ -17,7 +17,7 @@ from viameter.composition.counting import Counting
 from viameter.composition.filters import count_by
 from viameter.core import Loss, Measure, Metric, Space
 from viameter.core.composability import CONCURRENT, FULLY_ADAPTIVE, require_cell
-from viameter.errors import MeasureMismatch, OverBudget, ParameterError, plain
+from viameter.errors import LedgerError, MeasureMismatch, OverBudget, ParameterError, plain
 from viameter.ledger.parts import WHOLE, Parts
 from viameter.ledger.renewal import BY_CALENDAR, ON_NEW_ROWS, first_period, next_batch, period_of, read_policy
 from viameter.measures import loss_from_json
@@ -202,6 +202,8 @@ class Scope:
     """What was charged to each part in this period; under "" what was charged to all."""
     seq: int = 0
     """The entry that last changed it."""
+    lost: str | None = None
+    """The period in which entries of it were lost, if any were: what was really spent by then is not known."""
 
     @classmethod
     def defined(cls, name: str, terms: Terms, now: datetime) -> Scope:
@@ -227,7 +229,12 @@ class Scope:
 
     @property
     def lifetime(self) -> Loss:
-        """What was ever spent, in all periods together."""
+        """What was ever spent, in all periods together; infinite if entries were lost, since then nobody knows."""
+        return self.counted if self.lost is None else self.measure.infinite
+
+    @property
+    def counted(self) -> Loss:
+        """What the entries that are there add up to, in all periods together."""
         return self.earlier + self.spent
 
     @property
@@ -291,7 +298,7 @@ class Scope:
         return self._in_period(next_batch(self.period))
 
     def _in_period(self, period: str) -> Scope:
-        return replace(self, earlier=self.lifetime, spent=self.measure.zero, by_part={}, period=period)
+        return replace(self, earlier=self.counted, spent=self.measure.zero, by_part={}, period=period)
 
     def with_budget(self, budget: Loss) -> Scope:
         """The scope with another budget: what was spent must fit into it."""
@@ -299,6 +306,13 @@ class Scope:
         if read.measure != self.budget.measure:
             hint = f"give it in {self.budget.measure!r}; another measure is another scope"
             raise MeasureMismatch(f"the scope {self.name!r}", self.budget.measure, "the budget", read.measure, hint)
+        if self.lost == self.period:
+            # The budget may have been raised, and more been spent, by entries that are gone.
+            raise LedgerError(
+                f"entries of {self.name!r} were lost, and nobody knows what was spent of it: it stays closed"
+                f"{'' if self.terms.renews is None else ' until it starts over'}. A new scope, under another name, is "
+                "a new promise"
+            )
         terms = replace(self.terms, budget=read)
         cap = terms.counting.cap
         if not self.spent <= cap:
@@ -308,9 +322,9 @@ class Scope:
         return replace(self, terms=terms, cap=cap)
 
     def closed(self) -> Scope:
-        """The scope with all of its budget spent, on every part: what was lost may have been any of it."""
+        """The scope with all of its budget spent, on every part: what was lost may have been any of it, and more."""
         parts = {} if self.terms.parts is None else {WHOLE: self.cap}
-        return replace(self, spent=self.cap, by_part=parts)
+        return replace(self, spent=self.cap, by_part=parts, lost=self.period)
 
     def to_json(self) -> dict[str, Any]:
         """The state as plain JSON values."""
@@ -322,6 +336,7 @@ class Scope:
             "earlier": self.earlier.to_json(),
             "period": self.period,
             "by_part": {part: loss.to_json() for part, loss in self.by_part.items()},
+            "lost": self.lost,
         }
 
     @classmethod
@@ -336,8 +351,9 @@ class Scope:
             period=record["period"],
             by_part={part: loss_from_json(loss) for part, loss in record["by_part"].items()},
             seq=seq,
+            lost=record["lost"],
         )
 
     def __repr__(self) -> str:
-        ever = f", {self.lifetime!r} in its lifetime" if self.terms.renews else ""
+        ever = f", {self.lifetime!r} in its lifetime" if self.terms.renews or self.lost is not None else ""
         return f"<scope {self.name!r}: {self.spent!r} of {self.cap!r} spent for {self.terms.neighborhood}{ever}>"

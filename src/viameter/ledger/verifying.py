@@ -117,7 +117,8 @@ class _Replay:
         return {record["scope"]: self.scopes[record["scope"]].renewed()}
 
     def _restore(self, record: dict[str, Any]) -> dict[str, Scope]:
-        return {name: self.scopes[name].closed() for name in record["states"]}
+        now = read_time(record["at"])
+        return {name: self.scopes[name].at(now).closed() for name in record["states"]}
 
     def _reserve(self, record: dict[str, Any]) -> dict[str, Scope]:
         now, name = read_time(record["at"]), (record["by"], record["key"])

@@ -50,6 +50,11 @@ def _own_scope(book: Ledger, dataset: str, budget: Loss | None, space: Space, by
         if budget is None:
             raise ParameterError(f"budget is missing: {book!r} has no scope {dataset!r} yet, whose budget it could be")
         check_budget(budget)
+        if book.has_lost_entries():
+            raise LedgerError(
+                f"entries of {book!r} were lost in a restore, and a scope {dataset!r} may have been among them, and "
+                "spent: if it is new, define it (`viameter ledger define`), with a reason"
+            )
         return book.define(dataset, budget, space, by=by, why="opened with this budget")
     if budget is not None and budget != known.budget:
         raise LedgerError(

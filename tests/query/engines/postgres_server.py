@@ -64,7 +64,7 @@ def running_server(*, durable: bool = False) -> Iterator[str]:
             _wait_until_up(url, server)
             yield url
         finally:
-            server.send_signal(signal.SIGINT)  # ends sessions and stops
+            server.send_signal(signal.SIGQUIT)  # at once: what it has not written goes with its folder
             try:
                 server.wait(SECONDS_TO_START)
             except subprocess.TimeoutExpired:

@@ -192,7 +192,10 @@ class PostgreSQL(Dialect):
                 "the URL of the ledger cannot be read: expected postgresql://user@host/database"
             ) from None
         self.url = given.set(drivername="postgresql+psycopg")
-        self.place = given.set(drivername="postgresql", password=None).render_as_string(hide_password=True)
+        # Where it is, and nothing else: passwords may stand in the query, too.
+        where = {name: value for name, value in given.query.items() if name in ("host", "hostaddr", "port", "dbname")}
+        shown = given.set(drivername="postgresql", password=None, query=where)
+        self.place = shown.render_as_string(hide_password=True)
         self.read_only = read_only
 
     def engine(self, *, writing: bool) -> sa.Engine:

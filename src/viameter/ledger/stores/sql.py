@@ -71,7 +71,9 @@ class SQLStore(Store):
         """See that the tables are there, of this version; make them, or bring them there from an older one."""
         with self._plainly(), self._reading_engine.connect() as connection:
             found = self._version(connection)
-            others = [] if found else sa.inspect(connection).get_table_names()
+            names = [] if found else sa.inspect(connection).get_table_names()
+            # Another process may have made the tables between the two looks.
+            others = [name for name in names if not name.startswith("ledger_")]
             if found == tables.REVISIONS[-1]:
                 return
             if found is not None and found not in tables.REVISIONS:

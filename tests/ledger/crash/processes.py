@@ -1,0 +1,120 @@
+"""Processes for tests: a clean one with a single thread, and those that are forked from it and may be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+MAIN = "from tests.ledger.crash.processes import main; main()"
+
+
+def in_clean_process(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call a function of a module in a new process: what is forked there has no thread and no connection of a test's.
+
+    Its file is imported there, so that a fork has everything at hand.
+    """
+    asked = pickle.dumps((function.__module__, function.__qualname__, args, options))
+    ran = subprocess.run(
+        [sys.executable, "-c", MAIN], input=asked, capture_output=True, cwd=ROOT, check=False, timeout=600
+    )
+    assert ran.returncode == 0, ran.stderr.decode()[-10_000:]
+    return pickle.loads(ran.stdout)
+
+
+def main() -> None:
+    """What a clean process does."""
+    end_with_parent()
+    answer = os.dup(1)
+    os.dup2(2, 1)  # whatever is printed is no answer
+    module, name, args, options = pickle.load(sys.stdin.buffer)
+    function = getattr(sys.modules.get(module) or __import__(module, fromlist=[name]), name)
+    gc.freeze()  # what is imported is not looked at again, and stays shared with what is forked
+    result = function(*args, **options)
+    with os.fdopen(answer, "wb") as file:
+        pickle.dump(result, file)
+
+
+def end_with_parent() -> None:
+    """Have the system kill this process when its parent ends, whatever ended that (on Linux)."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def fork(task: Callable[[], Any]) -> int:
+    """Do something in a forked process, which ends with it; returns its number."""
+    made = os.fork()
+    if made:
+        return made
+    status = 1
+    try:
+        end_with_parent()
+        task()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def kill(process: int) -> None:
+    """Kill -9, and wait until it is gone; whatever else ended it before is a failure."""
+    os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, f"a process ended by itself: {status}"
+
+
+def wait_until_killed(process: int) -> None:
+    """Wait for a process that kills itself."""
+    _, status = os.waitpid(process, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, f"a process was not killed: {status}"
+
+
+def results_of(tasks: Sequence[Callable[[], Any]], meanwhile: Callable[[], Any] = lambda: None) -> list[Any]:
+    """Do all at once, each in a forked process; what they return, or a failure if one fails."""
+    started = [_with_result(task) for task in tasks]
+    meanwhile()
+    found = []
+    for process, reader in started:
+        with os.fdopen(reader, "rb") as file:
+            content = file.read()
+        _, status = os.waitpid(process, 0)
+        assert status == 0, f"a process failed: {status}"
+        found.append(pickle.loads(content))
+    return found
+
+
+def _with_result(task: Callable[[], Any]) -> tuple[int, int]:
+    reader, writer = os.pipe()
+
+    def told() -> None:
+        os.close(reader)
+        with os.fdopen(writer, "wb") as file:
+            pickle.dump(task(), file)
+
+    process = fork(told)
+    os.close(writer)
+    return process, reader
+
+
+@contextlib.contextmanager
+def folder_in_memory() -> Iterator[Path]:
+    """A folder in memory, if the system has one: killing a process does not show what a disk keeps, so it may be fast.
+
+    What a power cut leaves is for other tests.
+    """
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="viameter-", dir=memory if os.access(memory, os.W_OK) else None) as name:
+        yield Path(name)

@@ -1,0 +1,161 @@
+"""An interrupt of one thread that writes for others is for it alone: nothing of the others is lost or doubled."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.ledger.conftest import SPACE
+from tests.ledger.crash.kinds import KINDS, requests_of_every_kind
+from tests.ledger.crash.processes import folder_in_memory
+
+import viameter as vm
+from viameter import ledger as ledgers
+from viameter.ledger import Ledger
+from viameter.ledger.requests import Renew
+from viameter.ledger.writer import _Ticket
+
+# An interrupt may leave a file to the garbage collector, which closes it, and warns.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+SECONDS = 30.0
+"""For threads that should be long done."""
+
+
+def once(function: Callable[..., Any], *, after: bool) -> Callable[..., Any]:
+    """A function that is interrupted the first time it is called: before or after it does its work."""
+    interrupted: list[bool] = []
+
+    def wrapped(*args: Any, **options: Any) -> Any:
+        first = not interrupted
+        interrupted.append(True)
+        if first and not after:
+            raise KeyboardInterrupt
+        result = function(*args, **options)
+        if first:
+            raise KeyboardInterrupt
+        return result
+
+    return wrapped
+
+
+def before_commit(book: Any) -> None:
+    book.store._engine.dialect.do_commit = once(book.store._engine.dialect.do_commit, after=False)
+
+
+def after_commit(book: Any) -> None:
+    book.store._engine.dialect.do_commit = once(book.store._engine.dialect.do_commit, after=True)
+
+
+def before_the_witness(book: Any) -> None:
+    writer = book._live()[2]
+    writer._tell = once(writer._tell, after=False)
+
+
+def after_the_witness(book: Any) -> None:
+    writer = book._live()[2]
+    writer._tell = once(writer._tell, after=True)
+
+
+@pytest.mark.parametrize("interrupt", [before_commit, after_commit, before_the_witness, after_the_witness])
+def test_all_others_are_written_once_and_hear_of_it(
+    interrupt: Callable[[Ledger], None], opened: Callable[..., Ledger]
+) -> None:
+    book = opened()
+    asked = requests_of_every_kind(book)
+    before, writer = book.head.seq, book._live()[2]
+    interrupt(book)
+    ended: dict[str, str] = {}
+
+    def ask(kind: str) -> None:
+        request, is_right = asked[kind]
+        try:
+            ended[kind] = "right" if is_right(request()) else "wrong"
+        except KeyboardInterrupt:
+            ended[kind] = "interrupted"
+        except BaseException as problem:
+            ended[kind] = repr(problem)
+
+    threads = [threading.Thread(target=ask, args=(kind,), daemon=True) for kind in KINDS]
+    nobody = _Ticket(Renew(by="nobody", nonce="", name="", why=""))
+    writer._line[nobody] = None  # first in the line, so that all others wait behind it
+    for thread in threads:
+        thread.start()
+    _wait_for(lambda: len(writer._line) == len(KINDS) + 1)
+    del writer._line[nobody]
+    for thread in threads:
+        thread.join(SECONDS)
+    assert not any(thread.is_alive() for thread in threads), "a thread waits for something that nobody writes"
+    assert sorted(ended.values()) == ["interrupted"] + ["right"] * (len(KINDS) - 1)
+    (interrupted,) = [kind for kind, how in ended.items() if how == "interrupted"]
+    written = [entry.kind for entry in book.entries(before + 1)]
+    assert sorted({*written, interrupted}) == sorted(KINDS) and len(written) == len(set(written))
+    assert ledgers.verify(book).ok
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("in_memory", [False, True], ids=["file", "memory"])
+def test_interrupts_at_random_times(in_memory: bool) -> None:
+    with folder_in_memory() as folder:
+        book = ledgers.in_memory() if in_memory else ledgers.open(folder / "budget.db")
+        with book:
+            book.define("all", vm.pure(10_000), SPACE)
+            told, interrupts = _charge_and_interrupt(book)
+            charged = {entry.record["key"] for entry in book.entries() if entry.kind == "reserve"}
+            assert told <= charged and len(charged - told) <= interrupts
+            assert interrupts > 10 and len(told) > 50
+            assert book.scope("all").spent == vm.pure(len(charged))
+            assert ledgers.verify(book).ok
+
+
+def _charge_and_interrupt(book: Ledger) -> tuple[set[str], int]:
+    """Charge in threads, and interrupt two of them again and again; what they heard of, and how often they ended."""
+    told: set[str] = set()
+    failed: list[BaseException] = []
+    interrupts = [0]
+    done = threading.Event()
+
+    def charge(name: int) -> None:
+        number = 0
+        while not done.is_set():
+            key, number = f"{name}-{number}", number + 1
+            try:
+                assert book.reserve(vm.pure(1), scopes=["all"], key=key).new
+                told.add(key)
+            except KeyboardInterrupt:
+                interrupts[0] += 1
+            except BaseException as problem:
+                failed.append(problem)
+
+    def charge_until_done(name: int) -> None:
+        while not done.is_set():
+            try:
+                charge(name)
+            except KeyboardInterrupt:  # between two requests
+                continue
+
+    threads = [threading.Thread(target=charge_until_done, args=(name,), daemon=True) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    chance, end = random.Random(5), time.monotonic() + SECONDS
+    while (interrupts[0] < 40 or len(told) < 100) and time.monotonic() < end and not failed:
+        victim = ctypes.c_ulong(threads[chance.randrange(2)].ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(victim, ctypes.py_object(KeyboardInterrupt))
+        time.sleep(chance.uniform(0, 0.02))
+    done.set()
+    for thread in threads:
+        thread.join(SECONDS)
+    assert not any(thread.is_alive() for thread in threads), "a thread waits for something that nobody writes"
+    assert failed == []
+    return told, interrupts[0]

@@ -1,0 +1,61 @@
+"""4000 requests with room for 1000, of many processes and threads: exactly 1000 are accepted, and the sum is exact."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.ledger.conftest import SPACE, new_database
+from tests.ledger.crash.clients import COST
+from tests.ledger.crash.processes import folder_in_memory, in_clean_process
+from tests.ledger.crash.races import charge, race, race_to_open
+from tests.ledger.crash.referee import in_the_books, read_database
+
+import viameter as vm
+from viameter import ledger as ledgers
+
+EXPECTED = {False: Counter(all=1000), True: Counter(all=1000, some=300)}
+
+
+@pytest.mark.parametrize("two_scopes", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_race_of_processes_on_a_file(two_scopes: bool) -> None:
+    with folder_in_memory() as folder:
+        accepted, wrong = in_clean_process(race, str(folder / "budget.db"), two_scopes=two_scopes)
+    assert wrong == []
+    assert accepted == EXPECTED[two_scopes]
+
+
+@pytest.mark.parametrize("two_scopes", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_race_of_processes_on_a_server(
+    two_scopes: bool, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    accepted, wrong = in_clean_process(race, new_database(server), two_scopes=two_scopes)
+    assert wrong == []
+    assert accepted == EXPECTED[two_scopes]
+
+
+def test_threads_share_a_ledger() -> None:
+    with folder_in_memory() as folder, ledgers.open(folder / "budget.db") as book:
+        book.define("all", vm.pure(COST.epsilon * 100), SPACE)
+        with ThreadPoolExecutor(64) as pool:
+            accepted = list(pool.map(lambda number: charge(book, f"{number}", ["all"]), range(640)))
+        assert sum(accepted) == 100 and book.scope("all").left == vm.pure(0)
+        assert ledgers.verify(book).ok
+        assert list(in_the_books(read_database(str(folder / "budget.db")))) == []
+
+
+def test_threads_share_a_ledger_in_memory() -> None:
+    book = ledgers.in_memory()
+    book.define("all", vm.pure(COST.epsilon * 100), SPACE)
+    with ThreadPoolExecutor(64) as pool:
+        accepted = list(pool.map(lambda number: charge(book, f"{number}", ["all"]), range(640)))
+    assert sum(accepted) == 100 and book.scope("all").left == vm.pure(0)
+    assert ledgers.verify(book).ok
+
+
+def test_a_new_ledger_is_opened_by_many_at_once() -> None:
+    with folder_in_memory() as folder:
+        assert in_clean_process(race_to_open, str(folder)) == []
