@@ -79,6 +79,8 @@ class Book:
     entries: list[Entry] = field(default_factory=list)
     changed_scopes: dict[str, int] = field(default_factory=dict)
     """The scopes that were changed or made, with the entry that they stood at before; 0 for new ones."""
+    states: dict[str, str] = field(default_factory=dict)
+    """The texts of the scopes that were changed, as they are kept."""
     changed_requests: dict[tuple[str, str], bool] = field(default_factory=dict)
     """The requests that were made (True) or settled (False)."""
     answers: list[StoredAnswer] = field(default_factory=list)
@@ -98,7 +100,8 @@ class Book:
     def add(self, kind: str, by: str, now: datetime, scopes: Mapping[str, Scope] | None = None, **said: Any) -> Entry:
         """Add an entry, with the scopes as it leaves them."""
         left = scopes or {}
-        states = {name: digest(canonical(scope.to_json())) for name, scope in left.items()}
+        texts = {name: canonical(scope.to_json()) for name, scope in left.items()}
+        states = {name: digest(text) for name, text in texts.items()}
         before = {name: self.scopes[name].seq if name in self.scopes else 0 for name in left}
         record = {**said, "kind": kind, "by": by, "at": written_time(now), "states": states, "before": before}
         entry = link(self.head, record)
@@ -106,6 +109,7 @@ class Book:
         self.head = entry.head
         for name, scope in left.items():
             self.changed_scopes.setdefault(name, before[name])
+            self.states[name] = texts[name]
             self.scopes[name] = replace(scope, seq=entry.seq)
         return entry
 

@@ -50,7 +50,11 @@ _SETTLE = (
     )
     .values(settled=sa.bindparam("by_entry"))
 )
-_REQUEST = sa.tuple_(tables.requests.c.by, tables.requests.c.key)
+_REQUESTS = sa.select(tables.requests).where(
+    sa.tuple_(tables.requests.c.by, tables.requests.c.key).in_(sa.bindparam("asked", expanding=True))
+)
+_SCOPES = sa.select(tables.scopes).where(tables.scopes.c.name.in_(sa.bindparam("names", expanding=True)))
+_INSERT = {table: sa.insert(table) for table in tables.metadata.sorted_tables}
 
 
 class SQLStore(Store):
@@ -150,11 +154,11 @@ class SQLStore(Store):
             clock=lambda: datetime.now(UTC),
         )
         if needed.requests:
-            wanted = sa.select(tables.requests).where(_REQUEST.in_(needed.requests))
-            book.requests = {(row.by, row.key): Request(*row) for row in connection.execute(wanted)}
+            asked = connection.execute(_REQUESTS, {"asked": needed.requests})
+            book.requests = {(row.by, row.key): Request(*row) for row in asked}
         if needed.scopes:
-            states = sa.select(tables.scopes).where(tables.scopes.c.name.in_(needed.scopes))
-            book.scopes = {row.name: self._scope(row) for row in connection.execute(states)}
+            states = connection.execute(_SCOPES, {"names": needed.scopes})
+            book.scopes = {row.name: self._scope(row) for row in states}
         if needed.answers:
             count = (
                 sa.select(tables.answers.c.reserved, sa.func.count())
@@ -179,28 +183,33 @@ class SQLStore(Store):
         return scope
 
     def _keep(self, connection: sa.Connection, book: Book, before: Head) -> None:
-        connection.execute(sa.insert(tables.entries), _rows(tables.entries, book.entries))
+        connection.execute(_INSERT[tables.entries], _rows(tables.entries, book.entries))
         moved = {"old_seq": before.seq, "old_hash": before.hash, "new_seq": book.head.seq, "new_hash": book.head.hash}
         self._once(connection, _MOVE_HEAD, moved, "the head of the chain")
         for name, stood_at in book.changed_scopes.items():
-            scope = book.scopes[name]
-            state = canonical(scope.to_json())
+            scope, state = book.scopes[name], book.states[name]
             if stood_at == 0:
-                connection.execute(sa.insert(tables.scopes), {"name": name, "seq": scope.seq, "state": state})
+                connection.execute(_INSERT[tables.scopes], {"name": name, "seq": scope.seq, "state": state})
             else:
                 changed = {"of": name, "before": stood_at, "new_seq": scope.seq, "new_state": state}
                 self._once(connection, _CHANGE_SCOPE, changed, f"the scope {name!r}")
+            self._parsed[name] = (state, scope)  # it is looked at if the same text is read again
         made = [book.requests[asked] for asked, new in book.changed_requests.items() if new]
         if made:
-            connection.execute(sa.insert(tables.requests), _rows(tables.requests, made))
-        for asked, new in book.changed_requests.items():
-            if not new:
-                request = book.requests[asked]
-                settled = {"of_by": request.by, "of_key": request.key, "by_entry": request.settled}
-                self._once(connection, _SETTLE, settled, f"the request of entry {request.reserved}")
+            connection.execute(_INSERT[tables.requests], _rows(tables.requests, made))
+        self._settle(connection, [book.requests[asked] for asked, new in book.changed_requests.items() if not new])
         if book.answers:
-            connection.execute(sa.insert(tables.answers), _rows(tables.answers, book.answers))
+            connection.execute(_INSERT[tables.answers], _rows(tables.answers, book.answers))
         self._keep_documents(connection, book)
+
+    def _settle(self, connection: sa.Connection, requests: Sequence[Request]) -> None:
+        rows = [{"of_by": one.by, "of_key": one.key, "by_entry": one.settled} for one in requests]
+        if len(rows) > 1 and connection.dialect.supports_sane_multi_rowcount:
+            if connection.execute(_SETTLE, rows).rowcount != len(rows):
+                raise LedgerTampered("requests were changed while they were held")
+            return
+        for row in rows:
+            self._once(connection, _SETTLE, row, "a request")
 
     def _once(self, connection: sa.Connection, statement: sa.Update, values: dict[str, Any], what: str) -> None:
         if connection.execute(statement, values).rowcount != 1:
@@ -214,7 +223,7 @@ class SQLStore(Store):
         ).scalars()
         new = [{"name": name, "text": book.documents[name]} for name in book.documents.keys() - set(known)]
         if new:
-            connection.execute(sa.insert(tables.documents), new)
+            connection.execute(_INSERT[tables.documents], new)
 
     def _read(self, ask: Callable[[sa.Connection], T]) -> T:
         """Ask on a connection for reading, outside of the writer's transaction."""
