@@ -332,7 +332,7 @@ def test_a_restore_that_is_cut_off_leaves_a_ledger_that_is_refused(
         charge(ledger, 50)
     lose(str(location))
     with monkeypatch.context() as patch:
-        patch.setattr(copies, "_finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(Witness, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             ledgers.restore(tmp_path / "copy.db", location)
     with pytest.raises(LedgerBehind, match="an older copy forgets"):

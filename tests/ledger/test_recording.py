@@ -78,8 +78,8 @@ def again(book: Ledger, key: str = "k") -> Any:
     return book.replay(key, by="ann").value
 
 
-def spawned(book: Ledger, measurement: Any, key: str = "k") -> Any:
-    return book.meter(SPACE, DATA, scopes=["visits"], by="ann")(measurement, key=key)
+def spawned(book: Ledger, measurement: Any, key: str = "k", identity: str = "") -> Any:
+    return book.meter(SPACE, DATA, scopes=["visits"], by="ann")(measurement, key=key, identity=identity)
 
 
 # In order, before they leave.
@@ -330,7 +330,7 @@ def test_an_answer_is_stored_before_the_next_is_computed() -> None:
             computed.set()
         return query
 
-    asked, record = spawned(book, spawning(tells)), book.record
+    asked, record = spawned(book, spawning(tells), identity="it tells"), book.record
 
     def slow(*given: Any, **options: Any) -> Any:
         storing.set()
@@ -358,4 +358,31 @@ def test_what_others_stored_in_between_ends_a_queryable() -> None:
     for number in (0, 1, 3):
         with pytest.raises(LedgerError, match="stored in order"):
             book.record(request, number, "q", b"1")
+    assert ledgers.verify(book).ok
+
+
+def test_what_processing_raises_carries_nothing_away_unstored() -> None:
+    book, _ = opened()
+    asked = spawned(book, HALF)
+
+    def carry(value: Any) -> Any:
+        raise vm.errors.ParameterError(f"the answer is {value}")
+
+    with pytest.raises(vm.errors.ParameterError):
+        asked(counting(10) >> vm.postprocess(carry))
+    # It was stored before it was processed, and the processing is the asker's own.
+    assert len(within(book)) == 1
+    assert asked.spent == vm.pure("1/10") and ledgers.verify(book).ok
+    replay = again(book)
+    assert isinstance(replay(counting(10) >> vm.postprocess(lambda value: f"{value}")), str)
+
+
+def test_what_is_spawned_answers_until_the_scope_that_paid_starts_over() -> None:
+    book, _ = opened()
+    book.define("monthly", vm.pure(1), SPACE, renews="rows")
+    asked = book.meter(SPACE, DATA, scopes=["monthly"], by="ann")(HALF, key="k")
+    asked(counting(10))
+    book.renew("monthly", why="new rows")
+    with pytest.raises(vm.errors.PermissionGone, match="started over"):
+        asked(counting(10))
     assert ledgers.verify(book).ok

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import logging
+import operator
 import os
 import pickle
+import queue
+import re
 import subprocess
 import sys
 import textwrap
@@ -31,13 +35,17 @@ from viameter.errors import (
     OverBudget,
     ParameterError,
     PermissionGone,
+    QueryableEnded,
     QueryableError,
     SealedError,
     ViameterError,
 )
 from viameter.ledger import Ledger, Terms
 from viameter.ledger.codec import decode
-from viameter.ledger.releasing import STAYS, read_deadline, run_by
+from viameter.ledger.deadlines import read_deadline, run_by
+from viameter.ledger.identity import describe
+from viameter.ledger.recording import describe_query
+from viameter.ledger.releasing import STAYS
 
 COUNT = SPACE >> vm.count() >> vm.laplace(scale=10)
 TENTH = vm.pure("1/10")
@@ -85,12 +93,16 @@ def test_it_is_charged_before_it_runs_and_stored_before_it_leaves(book: Ledger) 
 def test_what_leaves_is_what_was_stored_also_the_first_time(book: Ledger) -> None:
     value: list[Any] = [1, (2, 3), np.arange(3)]
     meter = book.meter(SPACE, [1], scopes=["visits"], by="ann")
-    first = meter(own(lambda rows: value), key="k")
+    # What a function holds is part of what it is known by: this one is said to be the same.
+    held: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    held.put(value)
+    asked = own(lambda rows: held.get_nowait())
+    first = meter(asked, key="k", identity="held")
     assert first is not value and first[2] is not value[2]
     value[0] = 41
-    again = meter(own(lambda rows: value), key="k")
+    again = meter(asked, key="k", identity="held")
     assert first[:2] == again[:2] == [1, (2, 3)] and (first[2] == again[2]).all()
-    assert "stored before" in repr(meter.release(own(lambda rows: value), key="k"))
+    assert "stored before" in repr(meter.release(asked, key="k", identity="held"))
 
 
 def test_data_are_those_that_were_handed_over(book: Ledger) -> None:
@@ -222,7 +234,7 @@ def test_what_comes_too_late_is_dropped(book: Ledger) -> None:
         return 17
 
     with pytest.raises(SealedError):
-        book.meter(SPACE, [1], scopes=["visits"], by="ann", deadline=0.05)(own(late), key="k")
+        book.meter(SPACE, [1], scopes=["visits"], by="ann", deadline=0.05)(own(late), key="k", identity="late")
     let_go.set()
     assert done.wait(30)
     with pytest.raises(SealedError):
@@ -247,10 +259,11 @@ def test_an_interrupt_leaves_it_charged_and_unanswered(book: Ledger) -> None:
 
 
 def test_a_question_that_is_still_running_is_not_run_again(book: Ledger) -> None:
-    running, let_go, ran = threading.Event(), threading.Event(), []
+    running, let_go = threading.Event(), threading.Event()
+    ran: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def slow(rows: Any) -> int:
-        ran.append(1)
+        ran.put(1)
         running.set()
         let_go.wait(30)
         return 17
@@ -261,29 +274,30 @@ def test_a_question_that_is_still_running_is_not_run_again(book: Ledger) -> None
     def ask_again() -> None:
         assert running.wait(30)
         with pytest.raises(AnswerLost):
-            meter(asked, key="k")
+            meter(asked, key="k", identity="slow")
         let_go.set()
 
-    in_threads(lambda: meter(asked, key="k"), ask_again)
-    assert ran == [1] and book.scope("visits").spent == TENTH and meter(asked, key="k") == 17
+    in_threads(lambda: meter(asked, key="k", identity="slow"), ask_again)
+    assert ran.qsize() == 1 and book.scope("visits").spent == TENTH
+    assert meter(asked, key="k", identity="slow") == 17
 
 
 def test_threads_with_one_key_run_it_once(book: Ledger) -> None:
-    ran: list[int] = []
+    ran: queue.SimpleQueue[int] = queue.SimpleQueue()
     meter = book.meter(SPACE, [1], scopes=["visits"], by="ann")
 
     def count(rows: Any) -> int:
-        ran.append(1)
-        return len(ran)
+        ran.put(1)
+        return ran.qsize()
 
     asked = own(count)
 
     def ask() -> None:
         with contextlib.suppress(AnswerLost):
-            assert meter(asked, key="k") == 1
+            assert meter(asked, key="k", identity="count") == 1
 
     in_threads(*[ask] * 6)
-    assert ran == [1] and kinds(book) == ["reserve", "commit"]
+    assert ran.qsize() == 1 and kinds(book) == ["reserve", "commit"]
 
 
 def test_where_answers_may_not_be_interleaved_what_was_spawned_answers_until_the_next_charge(book: Ledger) -> None:
@@ -552,3 +566,232 @@ def test_answers_are_the_noisy_ones_alone(book: Ledger) -> None:
     released = meter.release(COUNT, key="k")
     assert decode(released.content) == released.value and isinstance(released.value, int)
     assert book.document(ledgers.history(book)[2].certificate or "") == COUNT.certificate(1).text
+
+
+# Functions are known by what they do, not by their names.
+
+
+def above(least: Any) -> Any:
+    def is_above(value: Any) -> bool:
+        return bool(value > least)
+
+    return is_above
+
+
+def twice_above(least: Any) -> Any:
+    inner = above(least)
+    return lambda value: inner(2 * value)
+
+
+class Above:
+    """An object that is called, and whose text says nothing of what it holds."""
+
+    def __init__(self, least: Any) -> None:
+        self.least = least
+
+    def __call__(self, value: Any) -> bool:
+        return bool(value > self.least)
+
+    def holds(self, value: Any) -> bool:
+        return bool(value > self.least)
+
+    def __repr__(self) -> str:
+        return "above"
+
+
+class SlottedAbove:
+    __slots__ = ("__least",)
+
+    def __init__(self, least: Any) -> None:
+        self.__least = least
+
+    def __call__(self, value: Any) -> bool:
+        return bool(value > self.__least)
+
+
+def made_class(sign: int) -> Any:
+    class Signed:
+        def __call__(self, value: Any) -> bool:
+            return bool(sign * value > 0)
+
+    return Signed()
+
+
+def with_default(least: Any) -> Any:
+    return lambda value, least=least: value > least
+
+
+def with_keyword(least: Any) -> Any:
+    def is_above(value: Any, *, least: Any = least) -> bool:
+        return bool(value > least)
+
+    return is_above
+
+
+def reading_global(least: Any) -> Any:
+    known: dict[str, Any] = {"LEAST": least, "__name__": "of_a_notebook"}
+    exec("def is_above(value): return value > LEAST", known)
+    return known["is_above"]
+
+
+def filtered(function: Any) -> Any:
+    return SPACE >> vm.filter(function, trust="for tests") >> vm.count() >> vm.laplace(scale=20)
+
+
+def mapped(function: Any) -> Any:
+    made = vm.map_rows(function=function, output=vm.scalars(int, bounds=(0, 1)), default=0, trust="for tests")
+    return SPACE >> made >> vm.sum() >> vm.laplace(scale=20)
+
+
+def processed(function: Any) -> Any:
+    return COUNT >> vm.postprocess(function, name="f")
+
+
+FUNCTIONS: dict[str, Any] = {
+    "constants": lambda most: (lambda value: value > 1) if most == 1 else (lambda value: value > 2),
+    "operations": lambda most: (lambda value: value > 1) if most == 1 else (lambda value: value < 1),
+    "names": lambda most: (lambda value: value.real) if most == 1 else (lambda value: value.imag),
+    "nested code": lambda most: (
+        (lambda value: [one > 1 for one in [value]]) if most == 1 else (lambda value: [one > 2 for one in [value]])
+    ),
+    "closure": above,
+    "closure of a function": twice_above,
+    "closure over an array": lambda most: above(np.arange(5000) + (np.arange(5000) == 2500) * most),
+    "closure over a long text": lambda most: above("a" * 500 + str(most) + "a" * 500),
+    "default": with_default,
+    "keyword default": with_keyword,
+    "callable object": Above,
+    "callable object with slots": SlottedAbove,
+    "class made by a function": made_class,
+    "bound method": lambda least: Above(least).holds,
+    "bound method of C": lambda least: {1, 5, least}.__contains__,
+    "partial": lambda least: functools.partial(operator.lt, least),
+    "partial of a function": lambda least: functools.partial(with_keyword(0), least=least),
+    "cached": lambda least: functools.lru_cache(above(least)),
+    "global": reading_global,
+    "pattern": lambda most: above(re.compile("a" * 300 + str(most))),
+    "huge": lambda most: above(10**5000 + most),
+}
+TAKERS: dict[str, Any] = {"filter": filtered, "map_rows": mapped, "measurement": own, "postprocess": processed}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_functions_that_differ_are_told_apart(kind: str, taker: str) -> None:
+    make, take = FUNCTIONS[kind], TAKERS[taker]
+    first, other, again = (describe(take(make(number))) for number in (1, 2, 1))
+    assert first == again and first.text != other.text and not first.unknown
+
+
+def test_a_key_is_taken_by_another_function_of_the_same_name(book: Ledger) -> None:
+    meter = book.meter(SPACE, [1, 5, 9], scopes=["visits"], by="ann")
+    for number, take in enumerate(TAKERS.values()):
+        if take is own:
+            continue  # what it answers is no matter here
+        released = meter.release(take(above(3)), key=f"k{number}")
+        with pytest.raises(KeyTaken):
+            meter(take(above(4)), key=f"k{number}")
+        assert meter.release(take(above(3)), key=f"k{number}").content == released.content
+
+
+def test_queries_of_a_sparse_vector_are_told_apart_by_their_functions(book: Ledger) -> None:
+    asked = vm.sparse_vector(SPACE, threshold=20, scale=20, limit=1)
+    queries = [SPACE >> vm.filter(above(least), trust="for tests") >> vm.count() for least in (50, 60)]
+    meter = book.meter(SPACE, [1] * 5, scopes=["visits"], by="ann")
+    first = meter(asked, key="k")
+    said = first(queries[0])
+    again = meter(asked, key="k")
+    with pytest.raises(QueryableEnded):
+        again(queries[1])
+    assert again(SPACE >> vm.filter(above(50), trust="for tests") >> vm.count()) is said
+
+
+class Opaque:
+    __slots__ = ()
+
+
+def test_what_shows_only_its_address_takes_an_identity_or_no_key(book: Ledger) -> None:
+    made = filtered(above(threading.Lock()))
+    meter = book.meter(SPACE, [1], scopes=["visits"], by="ann")
+    head = book.head
+    with pytest.raises(ParameterError, match=r"_thread\.lock.*identity="):
+        meter(made, key="k")
+    assert book.head == head
+    meter(made)
+    meter(made, key="k", identity="locked")
+    assert meter.release(filtered(above(threading.Lock())), key="k", identity="locked").replayed
+    assert describe(filtered(above(Opaque()))).unknown == (f"{__name__}.Opaque",)
+
+
+def test_a_query_that_shows_only_its_address_is_never_taken_for_another() -> None:
+    query = SPACE >> vm.filter(above(threading.Lock()), trust="for tests") >> vm.count()
+    assert describe_query(0, query) != describe_query(0, query)
+
+
+def test_what_contains_itself_is_described() -> None:
+    def first(value: Any) -> Any:
+        return second(value)
+
+    def second(value: Any) -> Any:
+        return first(value) if value else held
+
+    held: list[Any] = [first]
+    held.append(held)
+    assert describe(first) == describe(first) != describe(second)
+
+
+def test_functions_are_the_same_in_another_process() -> None:
+    script = """
+        import functools, operator
+        import viameter as vm
+        from viameter.ledger.identity import describe
+        from viameter.ledger.recording import describe_query
+
+        LEAST = {"a", "b", "c", "d"}
+        space = vm.Space(vm.vectors(int), vm.SymmetricDistance())
+
+        class Above:
+            kind = "above"
+            def __init__(self, least):
+                self.least, self.seen = least, {"x", "y", "z", "w"}
+            def __call__(self, value):
+                return value > self.least
+            def holds(self, value):
+                return super().__eq__(value) or self(value)
+
+        def factory(least):
+            def inner(value, *, more={"p", "q", "r"}):
+                return value in {"k", "l", "m", "n"} or value in LEAST or value > least or helper(value)
+            return inner
+
+        def helper(value):
+            return factory(value)
+
+        functions = [
+            factory(1), factory(factory(2)), Above(3), Above(4).holds, functools.partial(factory(5), more={"a", "b"}),
+            {"a", "b", "c"}.__contains__, functools.partial(operator.lt, 5), lambda value: [LEAST for _ in "ab"],
+        ]
+        for function in functions:
+            made = space >> vm.filter(function, trust="t") >> vm.count()
+            described = describe(made >> vm.laplace(scale=1) >> vm.postprocess(function))
+            assert not described.unknown
+            print(described.text, describe_query(0, made))
+        from viameter import ledger
+        book = ledger.in_memory()
+        book.define("s", vm.pure(1000), space)
+        meter = book.meter(space, [1], scopes=["s"], by="ann")
+        for number, function in enumerate(functions):
+            meter(space >> vm.filter(function, trust="t") >> vm.count() >> vm.laplace(scale=1), key=str(number))
+        print([entry.record["digest"] for entry in book.entries() if entry.kind == "reserve"])
+    """
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1] and len(said[0].splitlines()) == 9

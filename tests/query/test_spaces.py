@@ -33,7 +33,7 @@ def rows(columns: dict[str, list[Any]]) -> Rows:
         (per("u", replace=True), "UnitDistance('user', by='u', replaces=True)"),
         (per_event("t"), "UnitDistance('event', by='t', replaces=True)"),
         (per_event("t", window=7), "UnitDistance('w-event', by='t', replaces=True, window=7)"),
-        (per_entity("p", key="id", links={}), "UnitDistance('entity', by='p')"),
+        (per_entity("p", key="id", links={}), "UnitDistance('entity', by='p.id')"),
     ],
 )
 def test_the_distance_of_a_unit_says_what_it_counts(unit: Any, text: str) -> None:

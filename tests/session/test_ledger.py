@@ -12,7 +12,16 @@ import pytest
 
 import viameter as vm
 from viameter import ledger as ledgers
-from viameter.errors import AnswerLost, KeyTaken, LedgerError, OverBudget, ParameterError, SealedError, UnknownScope
+from viameter.errors import (
+    AnswerLost,
+    KeyTaken,
+    LedgerError,
+    OverBudget,
+    ParameterError,
+    QueryableError,
+    SealedError,
+    UnknownScope,
+)
 from viameter.ledger import Ledger
 from viameter.query.rows import Rows
 
@@ -319,7 +328,7 @@ def test_after_entries_were_lost_no_budget_is_made_by_opening_a_table(book: Ledg
     book.close_scopes(lost={"backup": 2, "witness": 7}, why="a disk was lost")
     table = opened(book)
     assert table.left == vm.zcdp(0) and not table.session.guarantee.loss.is_finite
-    with pytest.raises(LedgerError, match="may have been among them"):
+    with pytest.raises(LedgerError, match="made on purpose"):
         opened(book, dataset="labs")
     book.define("labs", vm.zcdp("1/2"), table.session.space, why="it is new")
     assert opened(book, dataset="labs").left == vm.zcdp("1/2")
@@ -328,3 +337,104 @@ def test_after_entries_were_lost_no_budget_is_made_by_opening_a_table(book: Ledg
 def test_a_restore_that_lost_nothing_stops_nothing(book: Ledger) -> None:
     book.close_scopes(lost={"backup": 1, "witness": 1}, why="a disk was lost", names=())
     assert opened(book).left == vm.zcdp("1/2")
+
+
+def test_parts_are_drawn_alike_whatever_the_order_and_refused_for_other_types(book: Ledger) -> None:
+    def kept(table: Any) -> list[list[str]]:
+        wards = table.partition("ward", keys=["A", "B"], budgets=vm.zcdp("1/20"), parts_per_unit=1)
+        return [
+            sorted(row["patient"] for row in part.relation.rows().expression.select("patient").to_pyarrow().to_pylist())
+            for part in wards.values()
+        ]
+
+    first = kept(opened(book))
+    assert kept(opened(book, order="portable")) == first
+    numbered = {**ROWS, "wait": [str(place) for place in range(1000)]}
+    other = vm.open(numbered, unit=vm.per("patient", rows=5), ledger=book, dataset="visits")
+    with pytest.raises(LedgerError, match="something else"):
+        kept(other)
+
+
+def test_a_share_is_not_opened_as_a_table_and_not_raised_for_nothing(book: Ledger) -> None:
+    opened(book).sub_budget("maps", budget=vm.zcdp("1/10"))
+    with pytest.raises(LedgerError, match="is a share of 'visits'"):
+        opened(book, budget=None, dataset="visits/maps")
+    with pytest.raises(LedgerError, match="paid for"):
+        book.set_budget("visits/maps", vm.zcdp(100), why="more")
+    assert book.set_budget("visits/maps", vm.zcdp("1/20"), why="less").left == vm.zcdp("1/20")
+
+
+def test_budgets_that_start_over_have_no_shares(book: Ledger) -> None:
+    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    book.define("visits", vm.zcdp(1), space, renews="rows")
+    with pytest.raises(LedgerError, match="outlive"):
+        opened(book, budget=None).sub_budget("maps", budget=vm.zcdp("1/2"))
+    book.define("hers", vm.zcdp(1), space, renews="month")
+    with pytest.raises(LedgerError, match="outlive"):
+        opened(book, budget=None, dataset="visits", scopes=["hers"]).sub_budget("maps", budget=vm.zcdp("1/2"))
+    assert book.scope("visits").spent == book.scope("hers").spent == vm.zcdp(0)
+
+
+def test_a_share_of_a_budget_for_pairs_of_people_is_refused(book: Ledger) -> None:
+    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    book.define("visits", vm.zcdp(1), space, d_in=2)
+    table = opened(book, budget=None)
+    with pytest.raises(ParameterError, match="finite"):
+        table.sub_budget("maps", budget=vm.zcdp("1/2"))
+    table.agg(n=vm.count()).release(spend=vm.zcdp("1/8"))
+    assert vm.zcdp("0.49") < table.spent <= vm.zcdp("1/2")
+
+
+def test_households_and_persons_are_not_the_same_neighbors(book: Ledger) -> None:
+    tables = {"people": {"id": [1, 2], "house": [1, 1]}}
+    for key in ("house", "id"):
+        unit = vm.per_entity("people", key=key, links={}, rows=5)
+        if key == "house":
+            vm.open(tables, unit=unit, budget=vm.zcdp(1), ledger=book, dataset="people")
+            continue
+        with pytest.raises(ParameterError, match="different neighbors"):
+            vm.open(tables, unit=unit, ledger=book, dataset="people")
+
+
+def test_widths_under_a_key_can_be_asked_for_again_when_nothing_is_left(book: Ledger) -> None:
+    table = opened(book, budget=vm.zcdp("1/40"))
+    first = table.agg(n=vm.count()).release(within={"n": 50}, key="May")
+    assert not table.agg(n=vm.count()).preview(spend=table.spent).fits
+    assert table.agg(n=vm.count()).release(within={"n": 50}, key="May").to_dicts() == first.to_dicts()
+
+
+def test_a_deadline_holds_for_keys_that_nobody_listed_too(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = opened(book, budget=vm.approx(10, "1e-5"), deadline=0.2)
+    question = table.group_by("ward").agg(n=vm.count())
+    monkeypatch.setattr("viameter.query.engines.run", lambda *_, **__: time.sleep(1))
+    monkeypatch.setattr("viameter.query.selection.run", lambda *_, **__: time.sleep(1), raising=False)
+    with pytest.raises(SealedError):
+        question.release(spend=vm.approx(1, "1e-6"), key="May")
+
+
+def test_a_misspelt_dataset_is_no_second_budget(book: Ledger) -> None:
+    opened(book)
+    with pytest.raises(LedgerError, match="there are: visits"):
+        opened(book, dataset="visit")
+    assert [scope.name for scope in book.scopes()] == ["visits"]
+
+
+def test_an_emptied_ledger_makes_no_budget_by_opening_a_table(book: Ledger) -> None:
+    book.close_scopes(lost={"backup": 1, "witness": 7}, why="a disk was lost")
+    with pytest.raises(LedgerError, match="may have been among them"):
+        opened(book)
+
+
+def test_what_is_left_is_that_of_the_scope_that_has_least(book: Ledger) -> None:
+    table = opened(book)
+    book.define("bob", vm.zcdp("1/100"), table.session.space)
+    bobs = opened(book, scopes=["bob"], by="bob")
+    assert bobs.left == vm.zcdp("1/100") and table.left == vm.zcdp("1/2")
+
+
+def test_a_session_does_not_survive_a_fork_and_nothing_is_charged(book: Ledger) -> None:
+    question = opened(book).agg(n=vm.count())
+    question.table.session._process += 1  # as after a fork
+    with pytest.raises(QueryableError, match="fork"):
+        question.release(spend=vm.zcdp("1/10"))
+    assert opened(book).spent == vm.zcdp(0)

@@ -52,7 +52,7 @@ def show_ledger(say: Say, book: Ledger, flights: Any, question: Any, answer: Any
     same = again.to_dicts() == answer.to_dicts() and flights.spent == before
     say(indent(f"asked again under the same key: the same answer, and nothing more is spent: {same}"))
     try:
-        question.release(spend=vm.zcdp(2))
+        question.release(spend=vm.zcdp(4))
     except OverBudget as refusal:
         say(indent(f"asked for {refusal.asked!r}: refused before a row is read; nothing was spent"))
     found = verify(book)

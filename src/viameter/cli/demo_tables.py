@@ -40,7 +40,7 @@ def load_flights() -> Any:
 def open_flights(book: Ledger) -> Any:
     """The flights under a budget; each airplane is protected, and at most 30 of its flights count in a question."""
     unit = vm.per("tailnum", rows=30)
-    return vm.open(load_flights(), unit=unit, budget=vm.zcdp(2), ledger=book, dataset="flights", by="demo")
+    return vm.open(load_flights(), unit=unit, budget=vm.zcdp(4), ledger=book, dataset="flights", by="demo")
 
 
 def show_questions(say: Say, *, report: str | None, ledger: str | None) -> None:

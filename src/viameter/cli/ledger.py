@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,12 @@ class LedgerGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted; what was charged stays charged", err=True)
             raise SystemExit(130) from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # of the command line itself; a reader of the output that went away, too
+        except Exception:
+            # Not with 1, as Python would: that says that something is wrong with the ledger.
+            traceback.print_exc()
+            raise SystemExit(2) from None
 
 
 def _example(*lines: str) -> str:
@@ -130,6 +137,8 @@ def init(location: str, sign_with: str | None, witness: Witness) -> None:
         with _open(location, witness, read_only=True) as book:
             if sign_with is not None and book.public_key is None:
                 raise ParameterError(f"{book.place} is a ledger already, whose heads are not signed")
+            if sign_with is not None and ledgers.SigningKey.read(sign_with).public != book.public_key:
+                raise ParameterError(f"{book.place} is a ledger already, whose heads are signed by another key")
             say(f"{book.place} is a ledger already, at entry {book.head.seq}; nothing was changed")
             return
     except LedgerUnavailable:
@@ -142,7 +151,7 @@ def init(location: str, sign_with: str | None, witness: Witness) -> None:
         if book.witness is None:
             say("it has no witness: an older copy in its place would not be noticed")
         else:
-            say(f"its witness is {book.witness.path}: back the two up apart from one another")
+            say(f"its witness is {book.witness.place}: back the two up apart from one another")
         if book.public_key is None:
             say("its heads are not signed: who can write it can rewrite it (--sign-with KEY.pem)")
         else:
@@ -311,11 +320,11 @@ def _say_witness(book: Any, head: Any, *, new: bool) -> None:
     seen = book.witness.read()
     if seen is None and new:
         book.witness.advance(Seen(book.id, head))
-        say(f"witness: {book.witness.path}, made now: what was there before it is trusted as it is")
+        say(f"witness: {book.witness.place}, made now: what was there before it is trusted as it is")
     elif seen is None:
-        say(f"witness: {book.witness.path} is not there yet; whoever writes makes it")
+        say(f"witness: {book.witness.place} is not there yet; whoever writes makes it")
     else:
-        say(f"witness: {book.witness.path} saw entry {seen.head.seq}")
+        say(f"witness: {book.witness.place} saw entry {seen.head.seq}")
 
 
 @ledger.command(epilog=_example("viameter ledger export budget.db charges.csv"))

@@ -74,7 +74,7 @@ def about(ledger: Ledger) -> dict[str, Any]:
         "place": ledger.place,
         "id": ledger.id,
         "head": {"seq": head.seq, "hash": head.hash},
-        "witness": None if witness is None else str(witness.path),
+        "witness": None if witness is None else witness.place,
         "witness_saw": None if seen is None else seen.head.seq,
         "public_key": ledger.public_key,
         "kept": ledger.store.facts(),

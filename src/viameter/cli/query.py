@@ -11,7 +11,7 @@ from typing import Any
 
 import viameter as vm
 from viameter.cli.query_values import read_aggregates, read_budget, read_unit
-from viameter.errors import AnswerLost, FormatError, OverBudget
+from viameter.errors import AnswerLost, FormatError, LedgerUnavailable, OverBudget
 from viameter.query.expressions.parsing import parse
 
 Say = Callable[..., None]
@@ -40,7 +40,7 @@ def run_file(request: Request, say: Say) -> int:
     if request.certificate is not None and not request.release:
         raise FormatError("--certificate writes what was released: add --release")
     document = _read(request.file)
-    table = _open(document, Path(request.file).parent)
+    table = _open(document, Path(request.file).parent, release=request.release)
     if request.dry_run is not None:
         table = table.dry_run(rows=request.dry_run, values=_values(document))
     # All questions are understood before the first of them spends anything.
@@ -59,7 +59,12 @@ def run_file(request: Request, say: Say) -> int:
 
 def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     results, losses = [], [table.spent]
-    for name, question, how, _ in asked:
+    for name, question, how, key in asked:
+        if _is_answered(table, key):
+            results.append({"question": name, "answered": key})
+            if not request.as_json:
+                say(f"{name}\nanswered before under the key {key!r}: the same answer costs nothing more\n")
+            continue
         preview = question.preview(spend=_spend(question, how), alpha=how["alpha"], weights=how["weights"])
         losses.append(preview.loss)
         rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
@@ -169,7 +174,7 @@ def _read(file: str) -> dict[str, Any]:
     return document
 
 
-def _open(document: Mapping[str, Any], folder: Path) -> Any:
+def _open(document: Mapping[str, Any], folder: Path, *, release: bool) -> Any:
     table = document["table"]
     # The budget of a scope that is in the ledger already need not be said again.
     needed = ("source", "unit") if "ledger" in table else ("source", "unit", "budget")
@@ -181,13 +186,37 @@ def _open(document: Mapping[str, Any], folder: Path) -> Any:
         table=table.get("table"),
         unit=read_unit(table["unit"]),
         budget=None if "budget" not in table else read_budget(table["budget"], "budget"),
-        ledger=None if "ledger" not in table else _place(str(table["ledger"]), folder),
-        dataset=table.get("dataset"),
-        scopes=table.get("scopes", ()),
-        by=table.get("by"),
+        **_paying(table, folder, release=release),
         types=_mapping(table.get("types", {}), "types"),
         order=table.get("order", "native"),
     )
+
+
+def _paying(table: Mapping[str, Any], folder: Path, *, release: bool) -> dict[str, Any]:
+    """What pays. A look writes nothing: a ledger that is there is read, and one that is not is not made."""
+    if "ledger" not in table:
+        return {}
+    given = {name: table[name] for name in ("dataset", "scopes", "by") if name in table}
+    place = _place(str(table["ledger"]), folder)
+    if release:
+        return {"ledger": place, **given}
+    from viameter import ledger as ledgers
+    from viameter.session.durable import name_of
+
+    try:
+        book = ledgers.open(place, create=False, read_only=True)
+    except LedgerUnavailable:
+        return {}
+    name = table.get("dataset") or name_of(_place(str(table["source"]), folder), table.get("table"))
+    return {"ledger": book, **given} if any(scope.name == name for scope in book.scopes()) else {}
+
+
+def _is_answered(table: Any, key: str | None) -> bool:
+    """Whether the ledger has an answer under a key, so that it costs nothing more."""
+    if key is None or table.ledger is None:
+        return False
+    request = table.ledger.store.request(table.session.purse.meter.by, key)
+    return request is not None and request.settled is not None
 
 
 def _place(given: str, folder: Path) -> str:

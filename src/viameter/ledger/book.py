@@ -86,6 +86,18 @@ class Book:
     answers: list[StoredAnswer] = field(default_factory=list)
     documents: dict[str, str] = field(default_factory=dict)
 
+    def copy(self) -> Book:
+        """A book of its own to try a request on."""
+        fields: dict[str, Any] = dict(vars(self))
+        for name, value in fields.items():
+            if isinstance(value, dict | list):
+                fields[name] = value.copy()
+        return Book(**fields)
+
+    def become(self, tried: Book) -> None:
+        """Be as a copy is on which a request went well: in one step, so that an interrupt leaves no half of it."""
+        self.__dict__ = tried.__dict__
+
     def now(self) -> datetime:
         """The time that entries are given."""
         return self.clock()

@@ -8,6 +8,7 @@ witness of their own, and none of them knows what others have charged.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable
+from viameter.ledger.book import Book
 from viameter.ledger.chain import Head
-from viameter.ledger.ledger import Ledger
+from viameter.ledger.ledger import Ledger, fresh_name, read_text
 from viameter.ledger.opening import _signing_key, _witness, check_end, dialect_of
 from viameter.ledger.opening import open as open_ledger
+from viameter.ledger.requests import Close
 from viameter.ledger.verifying import verify
-from viameter.ledger.witness import Seen
+from viameter.ledger.witness import Seen, Witness
 
 Progress = Callable[[int], None]
 
@@ -41,9 +44,9 @@ def backup(ledger: Ledger, target: str | Path, *, progress: Progress | None = No
         copy = SQLStore(dialect_of(str(into)))
         try:
             copy.prepare(create=True)
-            source.copy_to(copy, progress)
+            head = source.copy_to(copy, progress)
             check_end(copy, None, writing=False)
-            return copy.head()
+            return head
         finally:
             copy.close()
 
@@ -54,7 +57,7 @@ def _made_here(path: Path) -> Iterator[None]:
     try:
         path.open("xb").close()
     except FileExistsError:
-        raise LedgerUnavailable(f"{path} is there already: a backup does not replace anything") from None
+        raise LedgerUnavailable(f"{path} is there already: a copy does not replace anything") from None
     except OSError as problem:
         raise LedgerUnavailable(f"{path} cannot be written: {problem.strerror}") from None
     try:
@@ -100,6 +103,7 @@ def restore(
     outside = _witness(location, witness)
     seen = None if outside is None else outside.read()
     target = dialect_of(location)
+    reason = read_text(why, "why")
     key = _signing_key(signing_key)
     with (
         _of_this_version(Path(copy)) as readable,
@@ -111,21 +115,61 @@ def restore(
         if seen is not None and seen.id != source.id:
             raise LedgerBehind(f"{copy} is a backup of another ledger than the one that the witness saw")
         check_end(store, key, writing=True)
-        head = store.head()
+        head, id = store.head(), source.id
         if target.exists() and target.is_own:
             raise LedgerUnavailable(f"{target.place} is still there: move it away first, and keep its witness")
-        made = SQLStore(target)
-        try:
-            made.prepare(create=True)
-            if made.head().seq:
-                raise LedgerUnavailable(f"{target.place} has entries: a restore does not replace anything")
-            store.copy_to(made, progress)
-        finally:
-            made.close()
-        id = source.id
-    exact = target.is_own and seen is not None and seen.head == head
-    _finish(location, witness, key, Seen(id, head), seen, exact, by, why)
+        if outside is not None:
+            _refuse_one_that_lives(outside, id)
+        exact = target.is_own and seen is not None and seen.head == head
+        if exact:
+            reason = reason or "nothing was charged since the backup"
+        else:
+            reason = reason or "entries were lost: what was left counts as spent"
+        lost = {"backup": head.seq, "witness": None if seen is None else seen.head.seq}
+        who, nonce = source._who(by), fresh_name()
+
+        def close(book: Book) -> None:
+            names = () if exact else tuple(sorted(book.scopes))
+            Close(by=who, nonce=nonce, names=names, lost=lost, why=reason).apply(book)
+
+        with _made_here(target.path) if target.is_own else contextlib.nullcontext():
+            made = SQLStore(target)
+            try:
+                made.prepare(create=True)
+                if made.head().seq:
+                    raise LedgerUnavailable(f"{target.place} has entries: a restore does not replace anything")
+                # In one transaction: a copy that nobody has closed would be a refund.
+                sign = None if key is None else lambda at: key.sign(id, at)
+                end = store.copy_to(made, progress, then=close, sign=sign)
+                check_end(made, key, writing=True)
+            finally:
+                made.close()
+    if outside is not None:
+        outside.replace(Seen(id, end))  # until now, it asks for what was lost
     return Restored(head, None if seen is None else seen.head, closed=not exact)
+
+
+def _refuse_one_that_lives(witness: Witness, id: str) -> None:
+    """Refuse to restore a ledger whose witness lies beside it, somewhere else, as long as it is there."""
+    from viameter.ledger.stores.sql import SQLStore
+
+    path = Path(os.path.realpath(witness.path))
+    for beside in {witness.path.with_suffix(""), path.with_suffix("")}:
+        if ".witness" not in (path.suffix, witness.path.suffix) or not beside.is_file():
+            continue
+        found = SQLStore(dialect_of(beside, read_only=True))
+        try:
+            first = found.entry(1)
+            same = first is not None and first.record.get("id") == id
+        except (LedgerError, ValueError, AttributeError):
+            same = False  # something else, or nothing that could be opened
+        finally:
+            found.close()
+        if same:
+            raise LedgerUnavailable(
+                f"{beside} is still there, and is the ledger that this witness is of: two of them would spend the same "
+                "budget twice. Move it away first, and keep its witness"
+            )
 
 
 @contextlib.contextmanager
@@ -152,27 +196,3 @@ def _of_this_version(copy: Path) -> Iterator[Path]:
         finally:
             store.close()
         yield brought
-
-
-def _finish(
-    location: str | Path,
-    witness: Any,
-    key: Any,
-    copied: Seen,
-    seen: Seen | None,
-    exact: bool,
-    by: str | None,
-    why: str,
-) -> None:
-    # The witness still asks for what was lost, so it is not asked until the loss is written down.
-    with open_ledger(location, create=False, witness=False, signing_key=key) as ledger:
-        lost = {"backup": copied.head.seq, "witness": None if seen is None else seen.head.seq}
-        if exact:
-            reason = why or "nothing was charged since the backup"
-            ledger.close_scopes(lost=lost, why=reason, by=by, names=())
-        else:
-            ledger.close_scopes(lost=lost, why=why or "entries were lost: what was left counts as spent", by=by)
-        head = ledger.head
-    outside = _witness(location, witness)
-    if outside is not None:
-        outside.replace(Seen(copied.id, head))

@@ -49,7 +49,8 @@ def export(ledger: Ledger, path: str | Path, *, answers: bool = False) -> int:
         raise ParameterError(f"{target}: expected a file that ends in .csv or .json")
     if answers and kind == ".csv":
         raise ParameterError(f"{target}: answers are bytes, which go into JSON: give a file that ends in .json")
-    if target.exists() and Path(ledger.place).exists() and target.samefile(ledger.place):
+    own = getattr(getattr(ledger.store, "dialect", None), "path", None)  # none in memory or on a server
+    if own is not None and own.exists() and target.exists() and target.samefile(own):
         raise ParameterError(f"{target} is the ledger itself: give another file")
     with _replacing(target) as file:
         if kind == ".csv":
@@ -64,7 +65,8 @@ def _replacing(target: Path) -> Iterator[TextIO]:
     try:
         # Labels and answers are for those who may read the ledger, so the file is not for everybody either.
         made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
+        # A label may have half of a pair of surrogates, which is no text in UTF-8.
+        with os.fdopen(made, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             yield file
         beside.replace(target)
     except OSError as problem:

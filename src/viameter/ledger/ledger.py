@@ -6,6 +6,7 @@ times, digests and the answers that left; of data it holds nothing.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import threading
@@ -28,7 +29,7 @@ from viameter.errors import (
     plain,
 )
 from viameter.ledger.book import Request, StoredAnswer
-from viameter.ledger.chain import Entry, Head
+from viameter.ledger.chain import Entry, Head, digest
 from viameter.ledger.releasing import LedgerMeter, Release, replayed
 from viameter.ledger.requests import (
     Begin,
@@ -46,10 +47,13 @@ from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, re
 from viameter.ledger.signing import SigningKey
 from viameter.ledger.stores.base import Disconnected, Store
 from viameter.ledger.witness import Seen, Witness
-from viameter.ledger.writer import PATIENCE, Writer
+from viameter.ledger.writer import PATIENCE, Line, Writer, turn
 from viameter.sampling.entropy import SYSTEM
 
 T = TypeVar("T")
+
+FORK_PATIENCE = 120.0
+"""Seconds for which a fork waits for threads that write: longer than a writer waits for another process."""
 
 _LEFT_BEHIND: list[Any] = []
 """Connections that a process had when it was forked: their new owner neither uses nor closes them."""
@@ -57,14 +61,42 @@ _LEFT_BEHIND: list[Any] = []
 
 _OPENED: weakref.WeakSet[Ledger] = weakref.WeakSet()
 
+_FORKING = [threading.RLock()]
+"""Held over a fork, by one thread at a time."""
 
-def _after_fork() -> None:
+_STILL: list[contextlib.ExitStack] = []
+"""What is held over a fork beside it."""
+
+
+def _before_fork() -> None:
+    """Wait until nobody writes, and close all files: a connection to SQLite must not be in two processes.
+
+    It has locks of its process that a child does not have and believes to have, and then works on files that others
+    take for unused, and delete.
+    """
+    _FORKING[0].acquire()
+    held = contextlib.ExitStack()
+    _STILL.append(held)
+    for ledger in list(_OPENED):
+        held.enter_context(ledger._still())
+
+
+def _after_fork_in_parent() -> None:
+    if _STILL:
+        _STILL.pop().close()
+        _FORKING[0].release()
+
+
+def _after_fork_in_child() -> None:
     for ledger in list(_OPENED):
         ledger._after_fork()
+    while _STILL:
+        _STILL.pop().close()
+    _FORKING[0] = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 class Ledger:
@@ -90,15 +122,41 @@ class Ledger:
         self._id = ""
         self._closed = False
         self._started: tuple[int, Store, Writer] | None = None
-        self._starting = threading.Lock()
+        self._starting = threading.RLock()
+        self._place = ""
+        self._known: Head | None = None
+        """The last head that the process knew which this one was forked from."""
+        self._parted = False
+        """Whether nobody writes, and no files are open, since the process is being forked."""
+        self._torn = False
+        """Whether this process was forked while it was being written to."""
         _OPENED.add(self)
 
     # How it is opened, and where.
 
+    @contextlib.contextmanager
+    def _still(self) -> Iterator[None]:
+        """Let nobody write or read, and keep no files open, while the process is forked."""
+        with self._starting, contextlib.ExitStack() as held:
+            started = self._started
+            if started is None or started[0] != os.getpid() or not started[1].keeps_files:
+                pass  # there are no files, or connections that a child leaves alone
+            elif held.enter_context(turn(started[2].line, FORK_PATIENCE)):
+                held.enter_context(started[1].parted())
+                self._parted = True
+            try:
+                yield
+            finally:
+                self._parted = False
+
     def _after_fork(self) -> None:
         """In a new process, before it has threads: neither connections nor locks of the parent are usable here."""
-        _LEFT_BEHIND.append(self._started)
-        self._starting = threading.Lock()
+        if self._started is not None:
+            self._known = self._started[2].known
+            self._torn = self._started[1].keeps_files and not self._parted
+            _LEFT_BEHIND.append(self._started)
+        self._started = None
+        self._starting = threading.RLock()
 
     def _live(self) -> tuple[int, Store, Writer]:
         """The store and the writer of this process."""
@@ -108,13 +166,19 @@ class Ledger:
         if started is not None and started[0] == os.getpid():
             return started
         with self._starting:
+            if self._closed:
+                raise LedgerError(f"{self!r} was closed")
+            if self._torn:
+                raise LedgerError(f"{self!r} was being written to while this process was forked: use it in the parent")
             if self._started is None or self._started[0] != os.getpid():
                 store = self._connect()
                 sign = None if self._key is None else self._sign
-                writer = Writer(store, sign=sign, tell=self._tell, head=store.head(), patience=self._patience)
+                head = store.head() if self._known is None else self._known
+                writer = Writer(store, sign=sign, tell=self._tell, head=head, patience=self._patience)
+                self._place = store.place
                 self._started = (os.getpid(), store, writer)
                 # Whoever forgets to close it leaves no files open; a process that was forked closes only its own.
-                weakref.finalize(self, _close, os.getpid(), store)
+                weakref.finalize(self, _close, os.getpid(), store, writer.line)
             return self._started
 
     @property
@@ -345,9 +409,16 @@ class Ledger:
         return stored
 
     def record(
-        self, request: Request, number: int, query: str, content: bytes | None, *, sequential: Sequence[str] = ()
+        self,
+        request: Request,
+        number: int,
+        query: str,
+        content: bytes | None,
+        *,
+        sequential: Sequence[str] = (),
+        periods: Mapping[str, str] | None = None,
     ) -> StoredAnswer:
-        """Store one more answer of what a request spawned; PermissionGone if `sequential` scopes have moved on."""
+        """Store one more answer of what a request spawned; PermissionGone if scopes that paid for it have moved on."""
         stored: StoredAnswer = self._write(
             Record(
                 by=request.by,
@@ -357,13 +428,21 @@ class Ledger:
                 query=query,
                 content=content,
                 sequential=tuple(sequential),
+                periods=dict(periods or {}),
             )
         )
         return stored
 
     def stored(self, request: Request) -> list[StoredAnswer]:
-        """What was stored for a request: its answer, then those of what it spawned."""
-        return self._ask(lambda store: store.answers(request.reserved))
+        """What was stored for a request: its answer, then those of what it spawned; seen to be what entries say."""
+        answers = self._ask(lambda store: store.answers(request.reserved))
+        for number, answer in enumerate(answers):
+            said = self.entry(answer.seq).record
+            content = None if answer.content is None else digest(answer.content)
+            wanted = (request.reserved, number, said.get("answer"))
+            if (said.get("reserved"), said.get("number"), content) != wanted or answer.number != number:
+                raise LedgerTampered("the stored answer is not the one that was released", entry=answer.seq)
+        return answers
 
     def replay(self, key: str, *, by: str | None = None) -> Release:
         """What was released under a key before; AnswerLost if it was charged, and nothing was stored."""
@@ -457,10 +536,15 @@ class Ledger:
         return read_name(_user() if by is None else by, "by")
 
     def close(self) -> None:
-        """Let go of files and connections; what was written stays."""
-        started, self._started, self._closed = self._started, None, True
+        """Let go of files and connections; what was written stays.
+
+        Whoever asks from now on is refused; those who are being written in other threads are waited for.
+        """
+        self._closed = True
+        with self._starting:
+            started, self._started = self._started, None
         if started is not None and started[0] == os.getpid():
-            started[1].close()
+            started[2].end()
 
     def __enter__(self) -> Ledger:
         return self
@@ -469,13 +553,15 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        where = "closed" if self._closed or self._started is None else self._started[1].place
-        return f"<ledger {where}>"
+        return f"<ledger {'closed' if self._closed or not self._place else self._place}>"
 
 
-def _close(process: int, store: Store) -> None:
+def _close(process: int, store: Store, line: Line) -> None:
+    """Close what nobody uses any more; a thread that still writes when the process ends is not disturbed."""
     if process == os.getpid():
-        store.close()
+        with turn(line, 0) as nobody_writes:
+            if nobody_writes:
+                store.close()
 
 
 def fresh_name() -> str:

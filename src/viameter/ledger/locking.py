@@ -1,14 +1,18 @@
-"""Locks between processes: one writer at a time, in the order in which they came, as far as the system keeps it.
+"""Locks between processes: one writer at a time, and nobody waits forever for a program that keeps the lock.
 
-SQLite alone makes waiting processes sleep and try again, which starves some of them for seconds. Where there are no
-such locks (Windows), that is what is left: slower, and as safe.
+SQLite alone makes waiting processes sleep for longer and longer, which starves some of them for seconds. Where there
+are no such locks (Windows), that is what is left: slower, and as safe.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import time
 from collections.abc import Iterator
+
+from viameter.errors import LedgerUnavailable
 
 try:
     import fcntl
@@ -16,15 +20,22 @@ except ImportError:  # pragma: no cover
     fcntl = None  # type: ignore[assignment]
 
 
-_HELD: set[int] = set()
+PATIENCE = 60.0
+"""Seconds to wait for another process."""
+
+_PAUSE = 0.001
+"""Seconds between two tries. It does not grow: who waits for long would come after all who came later."""
+
+_HELD: set[int | io.FileIO] = set()
 
 
 def _let_go_after_fork() -> None:
     """A lock is shared by a process that is forked while it is held, and would outlive the one that holds it."""
     for file in _HELD:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # it may be closed
+            number = file if isinstance(file, int) else file.fileno()
             nothing = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nothing, file, inheritable=False)  # the number stays taken: somebody will close it
+            os.dup2(nothing, number, inheritable=False)  # the number stays taken: somebody will close it
             os.close(nothing)
     _HELD.clear()
 
@@ -34,15 +45,32 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def locked(file: int) -> Iterator[None]:
-    """Hold the lock of an open file; the system lets go of it if the process is killed."""
+def locked(file: int | io.FileIO, name: str = "the ledger", patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of an open file; the system lets go of it if the process is killed.
+
+    Whoever may close it meanwhile gives the file itself: its number may be another file's by then.
+    """
     if fcntl is None:  # pragma: no cover
         yield
         return
     _HELD.add(file)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        _take(file, name, time.monotonic() + patience, patience)
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
+        with contextlib.suppress(ValueError):  # closed, and let go of thereby
+            fcntl.flock(file, fcntl.LOCK_UN)
         _HELD.discard(file)
+
+
+def _take(file: int | io.FileIO, name: str, end: float, patience: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                break
+        time.sleep(_PAUSE)
+    raise LedgerUnavailable(
+        f"{name} is locked by another program for more than {patience:.0f} s; nothing was written now"
+    )

@@ -60,7 +60,7 @@ def open(
     if not dialect.exists():
         if seen is not None:
             raise LedgerBehind(
-                f"{dialect.place} is gone, and its witness {outside.path if outside else ''} saw entry "
+                f"{dialect.place} is gone, and its witness {outside.place if outside else ''} saw entry "
                 f"{seen.head.seq} of it: a new ledger would be a refund. `viameter ledger restore` brings a backup back"
             )
         if not create or read_only:
@@ -117,10 +117,12 @@ def dialect_of(location: Any, *, read_only: bool = False) -> Any:
         raise LedgerUnavailable("a ledger on disk needs SQLAlchemy: pip install 'viameter[ledger]'") from None
     text = os.fspath(location)
     scheme, separator, _ = text.partition("://")
-    if not separator:
-        return SQLite(text, read_only=read_only)
     # What is wrong with a URL is not shown: it may be a password.
     expected = "expected a path, or postgresql://user@host/database"
+    if not separator:
+        if text.lower().startswith("postgres") and ":" in text.partition("/")[0]:
+            raise ParameterError(f"the URL of the ledger cannot be read: {expected}")
+        return SQLite(text, read_only=read_only)
     if scheme.partition("+")[0] not in ("postgresql", "postgres"):
         raise ParameterError(f"a ledger at such a URL is not known: {expected}")
     with contextlib.suppress(ValueError):
@@ -161,7 +163,20 @@ def _witness(location: Any, given: Any) -> Witness | None:
         return Witness(f"{text}.witness")
     # On a server there is no place beside it that this user could write to.
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return Witness(state / "viameter" / f"{digest(dialect_of(text).place)[:32]}.witness")
+    return Witness(state / "viameter" / f"{digest(canonical(_where(dialect_of(text).url)))[:32]}.witness")
+
+
+def _where(url: Any) -> list[str]:
+    """Which database a URL leads to, and as whom: the same with a password, without one, and with the usual port."""
+    query = {name: value if isinstance(value, str) else ",".join(value) for name, value in url.query.items()}
+    host = query.get("host") or query.get("hostaddr") or url.host or ""
+    port = query.get("port") or url.port or 5432
+    return [
+        query.get("user") or url.username or "",
+        host.lower() if "/" not in host else host,
+        str(port),
+        query.get("dbname") or url.database or "",
+    ]
 
 
 def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str | None, trusting: bool) -> None:
@@ -184,7 +199,7 @@ def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str
         seen = witness.read()  # another process may have made the ledger meanwhile, and its witness before entry 2
     if seen is None and head.seq > 1 and not trusting and _kept_beside(ledger):
         raise LedgerBehind(
-            f"the witness {witness.path} of {ledger.place} is missing: if the ledger was moved, move the witness with "
+            f"the witness {witness.place} of {ledger.place} is missing: if the ledger was moved, move the witness with "
             "it; if this is a backup, `viameter ledger restore` brings it back; new_witness=True (on the command line, "
             "`viameter ledger verify --new-witness`) trusts it as it is"
         )
@@ -236,6 +251,8 @@ def check_end(store: Store, key: SigningKey | None, *, writing: bool, last: int 
         record = {} if first is None else follow(Head(), first)
         if record.get("kind") != "init" or record.get("format") != FORMAT:
             raise LedgerTampered("it is not the beginning of a ledger of this format", entry=1)
+        for found in store.strange():
+            raise LedgerTampered(f"there is {found}")
         _check_scopes(store, head, _last_changes(store, head, last))
         check_signature(store, record, head, key, writing=writing)
     except ViameterError:
@@ -272,14 +289,18 @@ def refuse_beyond(store: Store, head: Head) -> None:
 def _check_scopes(store: Store, head: Head, changed: Mapping[str, int]) -> None:
     """See that scopes are as the entry left them that they name, and that no later one changed them."""
     missing = dict(changed)
-    for scope in store.scopes():
-        last = missing.pop(scope.name, 0)
-        if last and scope.seq != last and scope.seq <= head.seq:
-            raise LedgerTampered(f"the scope {scope.name!r} is not as that entry left it", entry=last)
-        entry = store.entry(scope.seq)
-        said = entry is not None and digest(entry.body) == entry.hash and entry.record["states"].get(scope.name)
-        if said != digest(canonical(scope.to_json())):
-            raise LedgerTampered(f"the scope {scope.name!r} is not as that entry left it", entry=scope.seq)
+    # By their texts, which are not read until they are needed: there may be thousands.
+    states = sorted(store.states())
+    numbers = {seq for _, seq, _ in states}
+    said = {
+        entry.seq: entry.record["states"] for entry in store.entries_of(numbers) if digest(entry.body) == entry.hash
+    }
+    for name, seq, state in states:
+        last = missing.pop(name, 0)
+        if last and seq != last and seq <= head.seq:
+            raise LedgerTampered(f"the scope {name!r} is not as that entry left it", entry=last)
+        if not isinstance(state, str) or said.get(seq, {}).get(name) != digest(state):
+            raise LedgerTampered(f"the scope {name!r} is not as that entry left it", entry=seq)
     for name, seq in missing.items():
         raise LedgerTampered(f"the scope {name!r}, which it changed, is missing", entry=seq)
 

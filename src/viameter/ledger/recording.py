@@ -6,19 +6,22 @@ holds (noise drawn once, say) ends with its process; the answers that were store
 
 from __future__ import annotations
 
-import inspect
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from viameter.composition import Filter, FilterMeter, Meter
-from viameter.core import Queryable, Recipe
-from viameter.core.computation import Computation
-from viameter.core.recipe import Step
-from viameter.errors import FormatError, QueryableEnded, QueryableError, SealedError
+from viameter.composition import FilterMeter, Meter
+from viameter.core import Measurement, Queryable
+from viameter.core.measurement import PostProcessing
+from viameter.errors import FormatError, QueryableEnded, QueryableError, SealedError, ViameterError
 from viameter.ledger.book import Request, StoredAnswer
 from viameter.ledger.chain import digest
 from viameter.ledger.codec import decode, encode
+from viameter.ledger.deadlines import run_by
+from viameter.ledger.identity import describe, without_addresses
+from viameter.ledger.requests import require_turn
+from viameter.ledger.scopes import Scope
 
 if TYPE_CHECKING:
     from viameter.ledger.ledger import Ledger
@@ -30,10 +33,15 @@ _PUBLIC = frozenset(name for kind in (Meter, FilterMeter) for name in vars(kind)
 class Recorder:
     """The queryables of one request, by number, and how many answers of theirs were stored."""
 
-    def __init__(self, ledger: Ledger, request: Request, sequential: Sequence[str] = ()) -> None:
+    def __init__(
+        self, ledger: Ledger, request: Request, scopes: Sequence[Scope] = (), limit: float | None = None
+    ) -> None:
         self._ledger = ledger
         self._request = request
-        self._sequential = sequential
+        # Where answers may not be interleaved, what is spawned answers until its scope is charged again.
+        self._sequential = [scope.name for scope in scopes if not scope.interleaves]
+        self._periods = {scope.name: scope.period for scope in scopes if scope.terms.renews is not None}
+        self._limit = limit
         self._spawned: list[Queryable] = []
         self._stored = 1  # the answer of the request itself is number 0
         self._lock = threading.RLock()
@@ -48,18 +56,35 @@ class Recorder:
         return Recorded(self, number, self._spawned[number])
 
     def answer(self, number: int, query: Any) -> Any:
-        """Ask a queryable, store what it answers, and return what was stored."""
+        """Ask a queryable, store what it answers, and return what was stored, processed as was asked for."""
+        bare, processing = without_processing(query)
         with self._lock:
-            asked = describe_query(number, query)
+            asked = describe_query(number, bare)
+            self._require_turn()
             try:
-                given = self._spawned[number](query)
-            except SealedError:
-                content = None  # it failed on rows, which is an answer too; refusals are none, and pass
-            else:
-                content = self._written(given)
-            stored = self._ledger.record(self._request, self._stored, asked, content, sequential=self._sequential)
+                content = run_by(self._limit, lambda: self._asked(number, bare))
+            except Exception:
+                content = None  # what failed on rows, or was late, is an answer too
+            if isinstance(content, ViameterError):
+                raise content  # a refusal is none: nothing ran, and it says nothing of rows
+            stored = self._ledger.record(
+                self._request, self._stored, asked, content, sequential=self._sequential, periods=self._periods
+            )
             self._stored += 1
-            return _read(stored, self)
+        return _processed(_read(stored, self), processing)
+
+    def _require_turn(self) -> None:
+        """Before anything is asked; and again in the transaction that stores the answer."""
+        scopes = {name: self._ledger.scope(name) for name in (*self._sequential, *self._periods)}
+        require_turn(scopes, self._request.reserved, self._sequential, self._periods)
+
+    def _asked(self, number: int, query: Any) -> bytes | ViameterError | None:
+        try:
+            return self._written(self._spawned[number](query))
+        except SealedError:
+            return None
+        except ViameterError as refused:
+            return refused
 
     def _written(self, given: Any) -> bytes | None:
         try:
@@ -109,15 +134,16 @@ class Replay:
 
     def answer(self, number: int, query: Any) -> Any:
         """The answer that was stored for the next query, if it is the same one."""
+        bare, processing = without_processing(query)
         with self._lock:
             known = self._answers[self._next] if self._next < len(self._answers) else None
-            if known is None or known.query != describe_query(number, query):
+            if known is None or known.query != describe_query(number, bare):
                 raise QueryableEnded(
-                    "what was spawned under this key ended with its process: the answers that it gave can be had "
-                    f"again, for the same queries in the same order ({len(self._answers)} of them), and no others"
+                    "what was spawned under this key lives in the handle that spawned it, and ends with its process: "
+                    f"the answers that it gave can be had again, for the same queries in the same order ({len(self._answers)} of them), and no others"
                 )
             self._next += 1
-            return _read(known, self)
+            return _processed(_read(known, self), processing)
 
 
 class Replayed:
@@ -135,45 +161,36 @@ class Replayed:
         return "<stored answers of a queryable>"
 
 
+def without_processing(query: Any) -> tuple[Any, list[PostProcessing]]:
+    """A measurement without what is done to its release, and that: it is done to what was stored, outside.
+
+    Within the queryable, an error that it raises could carry the release away before it is stored.
+    """
+    if not isinstance(query, Measurement):
+        return query, []
+    processing = [step for step in query.after if isinstance(step, PostProcessing)]
+    if not processing:
+        return query, []
+    return replace(query, after=tuple(step for step in query.after if step not in processing)), processing
+
+
+def _processed(value: Any, processing: Sequence[PostProcessing]) -> Any:
+    for step in processing:
+        value = step.function(value)
+    return value
+
+
 def describe_query(number: int, query: Any) -> str:
-    """The digest by which a query to a spawned queryable is known again."""
+    """The digest by which a query to a spawned queryable is known again; one that nothing tells apart never is."""
     try:
         shown = encode(query).decode("ascii")
     except FormatError:
-        shown = f"{query!r}\n{describe_whole(query)}"
+        from viameter.ledger.ledger import fresh_name  # a ledger makes meters, which record
+
+        described = describe(query)
+        never = fresh_name() if described.unknown else ""
+        shown = f"{without_addresses(repr(query))}\n{described.text}\n{never}"
     return digest(f"{number}\n{type(query).__qualname__}\n{shown}")
-
-
-def describe_whole(asked: Any) -> str:
-    """A computation with all of its parameters: its own text is for people, and leaves out long ones.
-
-    >>> import viameter as vm
-    >>> describe_whole(vm.filter(vm.is_in([1, 2])) >> vm.count())
-    'filter(predicate=is_in([1, 2])) >> count()'
-    """
-    if isinstance(asked, Computation):
-        return " >> ".join([repr(asked.input_space), *map(_describe_step, asked.steps)])
-    if isinstance(asked, Recipe):
-        return " >> ".join(map(describe_whole, asked.steps))
-    if isinstance(asked, Step):
-        named = (f"{name}={describe_whole(value)}" for name, value in asked.parameters)
-        return f"{asked.constructor.name}({', '.join(named)})"
-    if isinstance(asked, tuple | list):
-        return f"[{', '.join(map(describe_whole, asked))}]"
-    if isinstance(asked, set | frozenset):
-        return f"{{{', '.join(sorted(map(describe_whole, asked)))}}}"
-    if isinstance(asked, Mapping):
-        return f"{{{', '.join(f'{describe_whole(name)}: {describe_whole(held)}' for name, held in asked.items())}}}"
-    # Functions by their name: where they are in memory is another place in every process.
-    return str(asked.__qualname__) if inspect.isroutine(asked) or isinstance(asked, type) else repr(asked)
-
-
-def _describe_step(step: Computation) -> str:
-    if step.identity:
-        return describe_whole(step.identity[0])
-    if isinstance(step, Filter):
-        return f"{step!r} {step.terms!r} convert={step.odometer.convert}"
-    return repr(step)
 
 
 def _read(stored: StoredAnswer, spawned: Recorder | Replay) -> Any:

@@ -11,8 +11,6 @@ that it was paid for, and nothing else.
 
 from __future__ import annotations
 
-import contextvars
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,7 +31,9 @@ from viameter.errors import (
 from viameter.ledger.book import Request, StoredAnswer
 from viameter.ledger.chain import canonical, digest
 from viameter.ledger.codec import decode, encode
-from viameter.ledger.recording import Recorder, Replay, describe_whole
+from viameter.ledger.deadlines import read_deadline, run_by
+from viameter.ledger.identity import Described, describe, without_addresses
+from viameter.ledger.recording import Recorder, Replay
 from viameter.ledger.scopes import Cost, Scope, describe_neighborhood, read_cost
 from viameter.spaces import lend, own_copy
 
@@ -173,13 +173,17 @@ class LedgerMeter:
         limit = self._deadline if deadline is None else read_deadline(deadline)
         asked = self._read(measurement)
         costs = tuple(self._cost(asked, scope) for scope in self.scopes)
-        explanation = asked.explain(self.scopes[0].terms.d_in)
+        explanation, described = asked.explain(self.scopes[0].terms.d_in), describe(asked)
+        if key is not None and not identity:
+            _require_known(described)
+        shown = without_addresses(repr(asked))
+        texts = [identity, shown, described.text, without_addresses(str(explanation))]
         reserved = self._ledger.reserve(
             costs,
             key=key,
             by=self._by,
-            query=repr(asked).removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
-            identity=digest(canonical([identity, repr(asked), describe_whole(asked), str(explanation)])),
+            query=shown.removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
+            identity=digest(canonical(texts)),
             label=label,
             theorems=tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
             certificate=_certificate(asked, self.scopes[0].terms.d_in),
@@ -189,9 +193,7 @@ class LedgerMeter:
         return self._run(asked, reserved.request, limit)
 
     def _run(self, measurement: Measurement, request: Request, limit: float | None) -> Release:
-        # Where answers may not be interleaved, what is spawned answers until its scope is charged again.
-        sequential = [scope.name for scope in self.scopes if not scope.interleaves]
-        recorder = Recorder(self._ledger, request, sequential)
+        recorder = Recorder(self._ledger, request, self.scopes, limit)
         content: bytes | None = None
         try:
             content = run_by(limit, lambda: self._released(measurement, recorder))
@@ -268,40 +270,18 @@ def _opened(stored: StoredAnswer, request: Request, spawned: Recorder | Replay, 
     return Release(value, stored.content, request.reserved, stored.seq, replayed)
 
 
+def _require_known(described: Described) -> None:
+    if described.unknown:
+        raise ParameterError(
+            f"key: the measurement holds an object of type {described.unknown[0]}, which shows nothing but its "
+            "address, so that the same question could not be known again; say what it is, identity='...', or leave "
+            "key= out"
+        )
+
+
 def _certificate(measurement: Measurement, d_in: Any) -> str | None:
     """The certificate of a charge; None where a part of its proof cannot be written down."""
     try:
         return measurement.certificate(d_in).text
     except ViameterError:
         return None
-
-
-def read_deadline(given: Any) -> float | None:
-    """Seconds to run for, or None."""
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
-        raise ParameterError(f"deadline={plain(given)}: expected seconds above 0, or None")
-    return float(given)
-
-
-def run_by(limit: float | None, function: Any) -> Any:
-    """Call a function, and give up on it after so many seconds; it is left alone, and what it returns is dropped."""
-    if limit is None:
-        return function()
-    done: list[Any] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            done.append(context.run(function))
-        except BaseException as problem:
-            failed.append(problem)
-
-    context = contextvars.copy_context()
-    worker = threading.Thread(target=run, name="viameter-release", daemon=True)
-    worker.start()
-    worker.join(limit)
-    if not done:
-        raise SealedError  # late or failed: the same
-    return done[0]

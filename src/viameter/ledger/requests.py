@@ -7,7 +7,7 @@ was. They carry a nonce, so that one that was written just before a connection b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -226,7 +226,7 @@ class Reserve(Writing):
         now = book.now()
         after = {cost.scope: book.scope(cost.scope).charged(cost, now) for cost in self.costs}
         for name, terms in self.opens.items():
-            self._require_interleaving(after)
+            require_shares_paid(name, terms, [(cost.loss, after[cost.scope]) for cost in self.costs])
             if name in book.scopes:
                 raise LedgerError(f"the scope {name!r} exists already: choose another name for the share of a budget")
             after[name] = Scope.defined(name, terms, now)
@@ -247,19 +247,33 @@ class Reserve(Writing):
         book.put_request(request)
         return Reserved(request, True)
 
-    def _require_interleaving(self, paying: Mapping[str, Scope]) -> None:
-        """What is opened is asked beside all that is charged later to those who paid."""
-        for cost in self.costs:
-            scope = paying[cost.scope]
-            if not scope.interleaves:
-                raise NoTheorem(
-                    f"the scope {scope.name!r} counts in {scope.measure!r}, which composes one after the other: it has "
-                    "no shares that are spent side by side"
-                )
-
     def written(self, book: Book, entry: Mapping[str, Any]) -> Reserved:
         """The request, which nobody has run: the call that charged it did not hear of it yet."""
         return Reserved(book.requests[self.by, self.key], True)
+
+
+def require_shares_paid(name: str, terms: Terms, paying: Sequence[tuple[Loss, Scope]]) -> None:
+    """Refuse a share that those who pay for it do not pay for: it is asked beside all that is charged to them later.
+
+    What shares of several parts cost together is proved by whoever opens them; no part costs more than they do.
+    """
+    for cost, scope in paying:
+        if not scope.interleaves:
+            raise NoTheorem(
+                f"the scope {scope.name!r} counts in {scope.measure!r}, which composes one after the other: it has no "
+                "shares that are spent side by side"
+            )
+        if scope.terms.renews is not None:
+            raise LedgerError(
+                f"the scope {scope.name!r} starts over, and a share would outlive the period that paid for it: ask "
+                "questions of the table itself"
+            )
+        alike = (terms.neighborhood, terms.d_in) == (scope.terms.neighborhood, scope.terms.d_in)
+        if not alike or terms.budget.measure != cost.measure or not terms.budget <= cost:
+            raise LedgerError(
+                f"the share {name!r} of {terms.budget!r} is not paid for by {cost!r} from {scope.name!r}: a share "
+                "costs all that it may spend, in the same measure and for the same neighbors"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,11 +314,14 @@ class Record(Writing):
     content: bytes | None
     sequential: tuple[str, ...] = ()
     """Scopes whose measure composes one after the other: what was spawned answers until they are charged again."""
+    periods: Mapping[str, str] = field(default_factory=dict)
+    """Scopes that start over, with the period that paid: what was spawned answers until that ends."""
 
     @property
     def needed(self) -> Needed:
         """How many answers there are, and whether scopes have moved on."""
-        return Needed(((self.request.by, self.request.key),), self.sequential, (self.request.reserved,))
+        scopes = (*self.sequential, *self.periods)
+        return Needed(((self.request.by, self.request.key),), scopes, (self.request.reserved,))
 
     def apply(self, book: Book) -> StoredAnswer:
         """Store the answer, in order."""
@@ -315,18 +332,30 @@ class Record(Writing):
             raise LedgerError(
                 f"answers of entry {known.reserved} are stored in order, and {self.number} is not the next"
             )
-        for name in self.sequential:
-            # In the transaction that lets the answer out: whatever is charged next comes after it.
-            if book.scope(name).seq != known.reserved:
-                raise PermissionGone(
-                    f"{name!r} has been charged again since, and its measure composes one after the other: what entry "
-                    f"{known.reserved} spawned answers no more"
-                )
+        # In the transaction that lets the answer out: whatever is charged next comes after it.
+        now = book.now()
+        scopes = {name: book.scope(name).at(now) for name in (*self.sequential, *self.periods)}
+        require_turn(scopes, known.reserved, self.sequential, self.periods)
         return _written_answer(book, self, known.reserved, self.number, self.query, self.content)
 
     def written(self, book: Book, entry: Mapping[str, Any]) -> StoredAnswer:
         """What was stored."""
         return StoredAnswer(self.request.reserved, self.number, int(entry["seq"]), self.query, self.content)
+
+
+def require_turn(
+    scopes: Mapping[str, Scope], reserved: int, sequential: Iterable[str], periods: Mapping[str, str]
+) -> None:
+    """Refuse an answer of what entry `reserved` spawned, if a scope that paid for it has moved on."""
+    for name in sequential:
+        if scopes[name].seq != reserved:
+            raise PermissionGone(
+                f"{name!r} has been charged again since, and its measure composes one after the other: what entry "
+                f"{reserved} spawned answers no more"
+            )
+    for name, period in periods.items():
+        if scopes[name].period != period:
+            raise PermissionGone(f"{name!r} has started over since: what entry {reserved} spawned answers no more")
 
 
 def _written_answer(

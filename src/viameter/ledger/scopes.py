@@ -24,8 +24,17 @@ from viameter.measures import loss_from_json
 from viameter.measures.records import MEASURES
 from viameter.neighborhood import Granularity
 from viameter.neighborhood.claims import GRANULARITY_OF
+from viameter.spaces import SymmetricIdDistance
 
 LONGEST_NAME = 200
+
+
+_WRITTEN = {
+    f"{kind.__name__}()": repr(granularity)
+    for kind, granularity in GRANULARITY_OF.items()
+    if kind is not SymmetricIdDistance  # which names a column
+}
+"""Metrics without parameters as text, with the granularities that they are of."""
 
 
 def describe_neighborhood(given: Any) -> str:
@@ -50,7 +59,8 @@ def describe_neighborhood(given: Any) -> str:
     if isinstance(given, Granularity):
         return repr(given)
     if isinstance(given, str) and given.strip():
-        return given.strip()
+        # A metric that is a granularity's own, written out, is that granularity.
+        return _WRITTEN.get(given.strip(), given.strip())
     raise ParameterError(
         f"of={plain(given)} does not say what neighbors are: expected a granularity such as unbounded(), the space or "
         "metric of the data, or its text as the ledger shows it"
@@ -312,6 +322,11 @@ class Scope:
                 f"entries of {self.name!r} were lost, and nobody knows what was spent of it: it stays closed"
                 f"{'' if self.terms.renews is None else ' until it starts over'}. A new scope, under another name, is "
                 "a new promise"
+            )
+        if self.terms.parent is not None and not read <= self.budget:
+            raise LedgerError(
+                f"the scope {self.name!r} is a share that {self.terms.parent!r} has paid for: it is not raised without "
+                "being paid for. Raise the budget of those who pay, and make another share"
             )
         terms = replace(self.terms, budget=read)
         cap = terms.counting.cap

@@ -18,6 +18,7 @@ from viameter.errors import LedgerError, LedgerTampered, ViameterError
 from viameter.ledger.book import Request, read_time
 from viameter.ledger.chain import FORMAT, Head, canonical, digest, follow
 from viameter.ledger.ledger import Ledger
+from viameter.ledger.requests import require_shares_paid
 from viameter.ledger.scopes import Cost, Scope, Terms
 from viameter.ledger.signing import is_signed
 from viameter.ledger.stores.base import Store
@@ -135,6 +136,8 @@ class _Replay:
         for opened, terms in record["opens"].items():
             if opened in self.scopes:
                 raise LedgerTampered(f"{opened!r} is defined twice", entry=record["seq"])
+            paying = [(loss_from_json(cost["loss"]), changed[cost["scope"]]) for cost in record["costs"]]
+            require_shares_paid(opened, Terms.from_json(terms), paying)
             changed[opened] = Scope.defined(opened, Terms.from_json(terms), now)
         self.requests[name] = Request(*name, record["digest"], record["nonce"], record["seq"])
         self.names[record["seq"]] = name
@@ -202,6 +205,8 @@ def _problems(
     try:
         for found in store.check():
             yield LedgerTampered(f"the database finds its file damaged ({found})")
+        for found in store.strange():
+            yield LedgerTampered(f"there is {found}")
         if next(store.entries(_FIRST_OF_ALL, 0), None) is not None:
             yield LedgerTampered("there are entries before the first one")
         _read_chain(store, replay, progress)

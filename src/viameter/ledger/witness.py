@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,8 @@ class Witness:
     """A file that remembers a head."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # a service may go to another folder
+        self.place = str(path)
 
     def read(self) -> Seen | None:
         """What it saw; None if it saw nothing, or is not there. A file that cannot be read is refused."""
@@ -42,34 +43,35 @@ class Witness:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            raise LedgerUnavailable(f"the witness {self.path} cannot be read: {problem.strerror}") from None
+            raise LedgerUnavailable(f"the witness {self.place} cannot be read: {problem.strerror}") from None
         found = [seen for _, seen in _places(content)]
         if not found and len(content) <= _PLACE:
             return None  # the first write was cut off: no more than if the file were not there
         if not found:
             raise LedgerBehind(
-                f"the witness {self.path} is damaged: what it saw cannot be read. Compare the head of the ledger with "
+                f"the witness {self.place} is damaged: what it saw cannot be read. Compare the head of the ledger with "
                 "a copy that is kept elsewhere, then take the file away and restore the ledger"
             )
         return max(found, key=lambda seen: seen.head.seq)
 
     def advance(self, seen: Seen) -> None:
-        """Remember a head, unless it saw a later one."""
+        """Remember a head, unless it saw a later one; LedgerBehind if it saw another ledger, or another such entry."""
         with self._plainly():
             self._advance(seen)
 
     def replace(self, seen: Seen) -> None:
         """Forget what it saw and remember this: after a restore, in which what was lost was counted as spent."""
         with self._plainly():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.path.with_name(f"{self.path.name}-new")
+            path = Path(os.path.realpath(self.path))  # a link stays one: what it leads to is on another disk, perhaps
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f"{path.name}-new")
             with _opened(beside) as file:
                 os.ftruncate(file, 0)
                 os.pwrite(file, _line(seen), 0)
                 os.fsync(file)
             # At no time is there none: without one, nobody could tell an older copy from the ledger.
-            beside.replace(self.path)
-            _sync_folder(self.path.parent)
+            beside.replace(path)
+            _sync_folder(path.parent)
 
     @contextlib.contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -77,7 +79,7 @@ class Witness:
             yield
         except OSError as problem:
             raise LedgerUnavailable(
-                f"the witness {self.path} cannot be written: {problem.strerror}. What was charged stays charged, and "
+                f"the witness {self.place} cannot be written: {problem.strerror}. What was charged stays charged, and "
                 "nothing was released"
             ) from None
 
@@ -85,6 +87,7 @@ class Witness:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _opened(self.path) as file, locked(file):
             known = dict(_places(os.pread(file, 2 * _PLACE, 0)))
+            self._refuse_another(seen, known.values())
             last = max((one.head.seq for one in known.values()), default=-1)
             if last >= seen.head.seq:
                 return
@@ -94,7 +97,17 @@ class Witness:
             # Synced like the charge itself: a restore asks it whether anything was lost.
             os.fsync(file)
             if not known:
-                _sync_folder(self.path.parent)
+                _sync_folder(Path(os.path.realpath(self.path)).parent)
+
+    def _refuse_another(self, seen: Seen, known: Iterable[Seen]) -> None:
+        """Two files that began as one ledger and go on apart are known by their first different entry."""
+        for one in known:
+            if one.id != seen.id or (one.head.seq == seen.head.seq and one.head.hash != seen.head.hash):
+                what = "another ledger" if one.id != seen.id else f"another entry {seen.head.seq}"
+                raise LedgerBehind(
+                    f"the witness {self.place} saw {what}: a copy of the ledger, or one that replaced it, is written "
+                    "to somewhere else. What was charged now stays charged, and nothing was released"
+                )
 
 
 def _sync_folder(path: Path) -> None:

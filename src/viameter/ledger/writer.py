@@ -6,16 +6,18 @@ and one of them is next. So a single caller waits for nobody, and many share wha
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from viameter.errors import LedgerUnavailable
+from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable, ViameterError
 from viameter.ledger.book import Book, Needed
 from viameter.ledger.chain import Head
 from viameter.ledger.requests import Writing
-from viameter.ledger.stores.base import Disconnected, Sign, Store
+from viameter.ledger.stores.base import Disconnected, NotDone, Sign, Store
 
 MOST_AT_ONCE = 256
 """How many requests one transaction takes, so that nobody waits for long."""
@@ -31,18 +33,63 @@ _LOOK_AGAIN = 0.1
 class _Ticket:
     """A request that waits to be written, and what came of it."""
 
-    __slots__ = ("done", "error", "result", "since", "woken", "writing")
+    __slots__ = ("alone", "done", "error", "result", "since", "thread", "woken", "writing")
 
-    def __init__(self, writing: Writing) -> None:
+    def __init__(self, writing: Writing | None) -> None:
         self.writing = writing
+        """None for whoever wants nobody to write for a while."""
+        self.thread = threading.get_ident()
+        self.alone = False
+        """Whether it was in a transaction that failed: then its own caller writes it, and nothing else with it."""
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = False
-        self.woken = threading.Event()
-        """Set when it is done, or when it is first in the line."""
+        self.woken: queue.SimpleQueue[None] = queue.SimpleQueue()
+        """Told when it is done, or when it is first in the line.
+
+        An event would have a lock that an interrupt of who waits can leave taken, and who sets it would wait forever.
+        """
         self.since: int | None = None
         """The last entry that was known when it was first tried: if it was written, and nobody heard of it, then after
         that one."""
+
+
+Line = dict[_Ticket, None]
+"""Who waits, in order. The first one writes for all, and nobody else does until it has left the line.
+
+There is no lock: an interrupt could come between taking one and noting so. To leave the line is one step.
+"""
+
+
+def _first(line: Line) -> _Ticket | None:
+    return next(iter(list(line)), None)  # a copy, in one step: others may come meanwhile
+
+
+def _leave(line: Line, ticket: _Ticket) -> None:
+    line.pop(ticket, None)
+    first = _first(line)
+    if first is not None:
+        first.woken.put(None)
+
+
+@contextlib.contextmanager
+def turn(line: Line, patience: float) -> Iterator[bool]:
+    """Stand in line, and let nobody write until this is left; False if others did not end, or this very thread writes.
+
+    Whoever writes cannot wait for itself: a signal handler may fork or close what its own thread is writing to.
+    """
+    if any(ticket.thread == threading.get_ident() for ticket in list(line)):
+        yield False
+        return
+    ticket, end = _Ticket(None), time.monotonic() + patience
+    try:
+        line[ticket] = None
+        while _first(line) is not ticket and time.monotonic() < end:
+            with contextlib.suppress(queue.Empty):
+                ticket.woken.get(timeout=min(_LOOK_AGAIN, max(patience, 0.001)))
+        yield _first(line) is ticket
+    finally:
+        _leave(line, ticket)
 
 
 class Writer:
@@ -56,11 +103,28 @@ class Writer:
         self._tell = tell
         self._known = head
         self._patience = patience
-        self._line: dict[_Ticket, None] = {}
-        """Who waits, in order. The first one writes for all, and nobody else does until it has left the line.
+        self._line: Line = {}
+        self._ended = False
 
-        There is no lock: an interrupt could come between taking one and noting so. To leave the line is one step.
+    @property
+    def line(self) -> Line:
+        """Who waits to write."""
+        return self._line
+
+    @property
+    def known(self) -> Head:
+        """The last head that was written or read here: what is written next comes after it."""
+        return self._known
+
+    def end(self) -> None:
+        """Refuse whoever comes from now on, and close the store when those who came before have written.
+
+        If they do not end for long, the store is closed with the last who uses it.
         """
+        with turn(self._line, self._patience) as nobody_writes:
+            self._ended = True
+            if nobody_writes:
+                self._store.close()
 
     def write(self, writing: Writing) -> Any:
         """Write a request and return what came of it; when this returns, it is on the disk."""
@@ -68,51 +132,56 @@ class Writer:
         try:
             self._line[ticket] = None
             while not ticket.done:
-                if self._first() is ticket:
-                    self._lead(ticket)
+                if _first(self._line) is not ticket:
+                    with contextlib.suppress(queue.Empty):
+                        ticket.woken.get(timeout=_LOOK_AGAIN)
+                elif self._ended:
+                    raise LedgerError("the ledger was closed; nothing was written now")
                 else:
-                    ticket.woken.wait(_LOOK_AGAIN)
-                    ticket.woken.clear()
+                    self._lead(ticket)
         finally:
             # If it was interrupted, and somebody else has written it by now, it is charged, and not run.
-            self._line.pop(ticket, None)
-            first = self._first()
-            if first is not None:
-                first.woken.set()
+            _leave(self._line, ticket)
         if ticket.error is not None:
             raise ticket.error
         return ticket.result
 
-    def _first(self) -> _Ticket | None:
-        return next(iter(list(self._line)), None)  # a copy, in one step: others may come meanwhile
-
     def _lead(self, own: _Ticket) -> None:
         """Write for all who wait.
 
-        An interrupt is for the caller in this thread alone, wherever it comes. The others are still in the line, and
-        those of them that are not done are tried again, and known to have been tried.
+        An interrupt is for the caller in this thread alone, wherever it comes, and so is every error that is not this
+        library's: a signal handler may raise any. The others are still in the line, and those of them that are not done
+        are tried again, each alone, and known to have been tried.
         """
-        batch = [ticket for ticket in list(self._line) if not ticket.done][:MOST_AT_ONCE]
+        waiting = [own] if own.alone else [ticket for ticket in list(self._line) if not ticket.alone]
+        batch = [ticket for ticket in waiting if ticket.writing is not None and not ticket.done][:MOST_AT_ONCE]
         try:
-            self._write(batch)
-        except Exception as problem:  # what is wrong with the store is wrong for all of them
+            self._write(batch, own)
+        except ViameterError as problem:
+            is_of_the_store = isinstance(problem, LedgerUnavailable) and not isinstance(problem, NotDone)
+            if len(batch) > 1 and not is_of_the_store:
+                _part(batch)  # it may be what one of them asked for
+                return
             for ticket in batch:
                 ticket.error, ticket.result = problem, None
+        except Exception:
+            _part(batch)
+            raise
         for ticket in batch:
             ticket.done = True
             if ticket is not own:
                 self._line.pop(ticket, None)
-                ticket.woken.set()
+                ticket.woken.put(None)
 
-    def _write(self, batch: Sequence[_Ticket]) -> None:
-        needed = Needed.by_all(ticket.writing.needed for ticket in batch)
+    def _write(self, batch: Sequence[_Ticket], own: _Ticket) -> None:
+        needed = Needed.by_all(ticket.writing.needed for ticket in batch if ticket.writing is not None)
         started, pause = time.monotonic(), 0.05
         while True:
             since = min((ticket.since for ticket in batch if ticket.since is not None), default=None)
             for ticket in batch:
                 ticket.since = self._known.seq if ticket.since is None else ticket.since
             try:
-                head = self._transact(batch, needed, since)
+                head = self._transact(batch, needed, since, own)
                 break
             except Disconnected as gone:
                 if time.monotonic() - started > self._patience:
@@ -125,24 +194,60 @@ class Writer:
         self._known = head
         self._tell(head)
 
-    def _transact(self, batch: Sequence[_Ticket], needed: Needed, since: int | None) -> Head:
+    def _transact(self, batch: Sequence[_Ticket], needed: Needed, since: int | None, own: _Ticket) -> Head:
         with self._store.writing(needed, self._sign) as book:
+            self._require_known(book)
             written = {} if since is None else self._written_after(since, book)
             for ticket in batch:
-                self._apply(ticket, book, written.get(ticket.writing.nonce))
+                self._apply(ticket, book, written, own)
             return book.head
+
+    def _require_known(self, book: Book) -> None:
+        """Refuse a database that was put back to an older state meanwhile: what was charged since would be free."""
+        if book.head == self._known or self._known.seq == 0:
+            return
+        entry = self._store.entry(self._known.seq)
+        if book.head.seq < self._known.seq or entry is None or entry.hash != self._known.hash:
+            raise LedgerBehind(
+                f"{self._store.place} does not have entry {self._known.seq} as it was when this process last saw it: "
+                "an older copy took its place. Nothing was written now; `viameter ledger restore` counts what was lost "
+                "as spent"
+            )
 
     def _written_after(self, seq: int, book: Book) -> dict[str, dict[str, Any]]:
         """Entries by their nonce, among them those of requests that were tried before and whose reply was lost."""
         records = (entry.record for entry in self._store.entries(seq + 1, book.head.seq))
         return {record["nonce"]: record for record in records if "nonce" in record}
 
-    def _apply(self, ticket: _Ticket, book: Book, written: dict[str, Any] | None) -> None:
-        ticket.error = None
+    def _apply(self, ticket: _Ticket, book: Book, written: Mapping[str, dict[str, Any]], own: _Ticket) -> None:
+        """Apply one request to the book, or none of it."""
         try:
-            if written is not None:
-                ticket.result = ticket.writing.written(book, written)
+            self._try(ticket, book, written)
+        except ViameterError as refused:  # for this one alone
+            ticket.error, ticket.result = refused, None
+        except Exception:
+            if ticket is own:
+                raise
+            # Another one's mistake would come again. If it does not, it came from outside, and is for this thread.
+            try:
+                self._try(ticket, book.copy(), written)
+            except Exception as mistake:
+                ticket.error, ticket.result = mistake, None
             else:
-                ticket.result = ticket.writing.apply(book)
-        except Exception as refused:  # for this one alone
-            ticket.error = refused
+                raise
+
+    def _try(self, ticket: _Ticket, book: Book, written: Mapping[str, dict[str, Any]]) -> None:
+        assert ticket.writing is not None
+        ticket.error, tried = None, book.copy()
+        entry = written.get(ticket.writing.nonce)
+        if entry is not None:
+            ticket.result = ticket.writing.written(tried, entry)
+        else:
+            ticket.result = ticket.writing.apply(tried)
+        book.become(tried)
+
+
+def _part(batch: Sequence[_Ticket]) -> None:
+    """Nobody knows whose fault it was that a transaction failed: each is to be written by its own caller, alone."""
+    for ticket in batch:
+        ticket.alone = True

@@ -131,12 +131,16 @@ def read_keys(schema: Schema, columns: Sequence[str], keys: Any, *, other: bool)
         if any(isinstance(key, tuple) and len(key) != 1 for key in listed):
             raise ParameterError(f"keys of {columns[0]!r}: expected single values, not tuples of several")
         values = _values(schema, columns[0], [key[0] if isinstance(key, tuple) else key for key in listed])
+        if isinstance(keys, set | frozenset):
+            values = _in_order(values)
         return Keys(tuple(columns), tuple((value,) for value in values), other, (values,))
     groups = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in listed]
     if any(len(group) != len(columns) for group in groups):
         raise ParameterError(f"keys: expected tuples of {len(columns)} values, for {', '.join(columns)}")
     checked = [_values(schema, name, [g[i] for g in groups], unique=False) for i, name in enumerate(columns)]
     found = tuple(zip(*checked, strict=True))
+    if isinstance(keys, set | frozenset):
+        found = _in_order(found)
     if len(set(found)) != len(found):
         raise ParameterError("keys: one of them is listed twice")
     return Keys(tuple(columns), found, other)
@@ -158,7 +162,16 @@ def _values(schema: Schema, name: str, values: Iterable[Any], *, unique: bool = 
         raise ParameterError(f"keys of {name!r}: the list is empty")
     if unique and len(set(found)) != len(found):
         raise ParameterError(f"keys of {name!r}: one of them is listed twice")
-    return tuple(found)
+    return _in_order(found) if isinstance(values, set | frozenset) else tuple(found)
+
+
+def _in_order(values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of a set, whose own order is another one in every process: ascending, with None last."""
+
+    def place(value: Any) -> Any:
+        return tuple(map(place, value)) if isinstance(value, tuple) else (value is None, 0 if value is None else value)
+
+    return tuple(sorted(values, key=place))
 
 
 def _as_python(value: Any, kind: Kind) -> Any:

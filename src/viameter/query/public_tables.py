@@ -29,9 +29,9 @@ class PublicTable:
 
     @property
     def digest(self) -> str:
-        """A few digits that tell these rows from others."""
+        """What tells these rows from others."""
         content = repr([(name, kind, self.columns[name]) for name, kind in self.schema.items()])
-        return hashlib.sha256(content.encode()).hexdigest()[:8]
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
 
     def most_matches(self, on: tuple[str, ...]) -> int:
         """How many rows have the same values in these columns at most; at least 1."""

@@ -6,6 +6,7 @@ step is a Transformation from handle to handle; nothing is read before a questio
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -74,7 +75,7 @@ class Relation:
         """These columns alone."""
         wanted = [names] if isinstance(names, str) else list(names)
         schema = Schema({name: self.schema.require(name) for name in wanted})
-        return self._step(f"select({', '.join(wanted)})", _selecting(wanted, schema), schema)
+        return self._step(f"select({_names(wanted)})", _selecting(wanted, schema), schema)
 
     def derive(self, columns: Mapping[str, Expression]) -> Relation:
         """One more column for each expression, or another in the place of the one of that name."""
@@ -90,7 +91,7 @@ class Relation:
                 Schema(types),
             )
 
-        text = ", ".join(f"{name}={made!r}" for name, made in columns.items())
+        text = ", ".join(f"{_names([name])}={made!r}" for name, made in columns.items())
         return self._step(f"derive({text})", derive, Schema(types))
 
     def join_public(self, other: PublicTable, on: Sequence[str]) -> Relation:
@@ -133,7 +134,7 @@ class Relation:
 
             return rows.with_expression(joined, schema)
 
-        text = f"join(public table {other.digest} of {', '.join(other.schema)}, on={', '.join(keys)})"
+        text = f"join(public table {other.digest} of {_names(other.schema)}, on={_names(keys)})"
         made = self._step(text, join, schema)
         return replace(made, fanout=self.fanout * other.most_matches(tuple(keys)))
 
@@ -178,7 +179,10 @@ class Relation:
 
         # Both sides come from one source, so that this is one step from there.
         steps = [" >> ".join(step.made_by for step in side.steps) or "all rows" for side in (self, other)]
-        made_by = f"join({steps[0]}; {steps[1]}; on the unit{''.join(f', {name}' for name in keys)})"
+        # Texts of steps say nothing of the columns that there are, and may be put together in several ways.
+        sides = [[(step, step.output_space) for step in side.steps] for side in (self, other)]
+        known = hashlib.sha256(repr((self.source_space, sides)).encode()).hexdigest()[:32]
+        made_by = f"join({steps[0]}; {steps[1]}; on the unit{''.join(f', {_names([name])}' for name in keys)}; {known})"
         return replace(self, steps=())._step(made_by, join, schema)
 
     def sample(self, fraction: Number, *, salt: str) -> Relation:
@@ -270,6 +274,11 @@ def _selecting(names: list[str], schema: Schema) -> Callable[[Rows], Rows]:
         return rows.with_expression(lambda table: table.select(*names, *hidden), schema)
 
     return select
+
+
+def _names(names: Iterable[str]) -> str:
+    """Names of columns in the text of a step; those in quotes that could be taken for something else."""
+    return ", ".join(name if name.isidentifier() else repr(name) for name in names)
 
 
 def _require_own(name: str) -> None:

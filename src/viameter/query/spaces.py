@@ -9,7 +9,7 @@ from viameter.arith import INFINITY, Extended
 from viameter.core import Domain, Metric, NotAMember, Space
 from viameter.query.expressions import Schema
 from viameter.query.rows import Rows
-from viameter.query.units import PerEvent, Unit
+from viameter.query.units import PerEntity, PerEvent, Unit
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -45,7 +45,11 @@ class UnitDistance(Metric):
     def of(cls, unit: Unit) -> UnitDistance:
         """The distance that counts these units."""
         window = unit.window if isinstance(unit, PerEvent) else 1
-        by = unit.time if isinstance(unit, PerEvent) else unit.column or getattr(unit, "root", None)
+        by = unit.time if isinstance(unit, PerEvent) else unit.column
+        if isinstance(unit, PerEntity):
+            # Which entity is meant: what names one, and what refers to it.
+            links = "; ".join(f"{table}.{link.column} to {link.table}.{link.key}" for table, link in unit.links)
+            by = f"{unit.root}.{unit.key}" + (f" ({links})" if links else "")
         return cls(unit.granularity.slug, by, unit.replaces, window)
 
     def fits(self, domain: Domain) -> str | None:

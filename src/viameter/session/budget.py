@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
-from viameter.errors import ParameterError, plain
+from viameter.errors import ParameterError, QueryableError, plain
 from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
@@ -39,6 +40,7 @@ class Session:
         self.purse = purse
         self.order: Order = order
         self.progress = progress
+        self._process = os.getpid()
 
     @classmethod
     def in_memory(
@@ -107,6 +109,9 @@ class Session:
 
         With a ledger, `key` names the request, and `identity` tells what its text leaves out.
         """
+        if os.getpid() != self._process:
+            # An engine's threads and connections are not here: it would be charged, and never answer.
+            raise QueryableError("a session does not survive a fork: open the table in this process; nothing was spent")
         return self.purse.charge(measurement, key=key, identity=identity)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from viameter import ledger as ledgers
 from viameter.core import Loss, Space
 from viameter.errors import LedgerError, ParameterError, plain
-from viameter.ledger import Ledger, Scope, Terms
+from viameter.ledger import Cost, Ledger, Scope, Terms
 from viameter.ledger.chain import canonical
 from viameter.ledger.codec import encode
 from viameter.session.budget import check_budget
@@ -48,14 +48,27 @@ def _own_scope(book: Ledger, dataset: str, budget: Loss | None, space: Space, by
     known = next((scope for scope in book.scopes() if scope.name == dataset), None)
     if known is None:
         if budget is None:
-            raise ParameterError(f"budget is missing: {book!r} has no scope {dataset!r} yet, whose budget it could be")
+            names = ", ".join(scope.name for scope in book.scopes()) or "none"
+            raise ParameterError(f"budget is missing: {book!r} has no scope {dataset!r} yet; there are: {names}")
         check_budget(budget)
+        others = [scope.name for scope in book.scopes() if scope.terms.parent is None]
+        if others:
+            # A misspelt name would be a second budget, in full, for the same rows.
+            raise LedgerError(
+                f"{book!r} has no scope {dataset!r}; there are: {', '.join(others)}. The first one is made by opening "
+                "a table; one beside others is made on purpose: `viameter ledger define`, or ledger.define(...)"
+            )
         if book.has_lost_entries():
             raise LedgerError(
                 f"entries of {book!r} were lost in a restore, and a scope {dataset!r} may have been among them, and "
                 "spent: if it is new, define it (`viameter ledger define`), with a reason"
             )
         return book.define(dataset, budget, space, by=by, why="opened with this budget")
+    if known.terms.parent is not None:
+        raise LedgerError(
+            f"the scope {dataset!r} is a share of {known.terms.parent!r}, and perhaps for some of its rows only: open "
+            "the table by its own name, and ask for the share by table.sub_budget(...) or table.partition(...)"
+        )
     if budget is not None and budget != known.budget:
         raise LedgerError(
             f"the scope {dataset!r} has a budget of {known.budget!r}, and not {plain(budget)}: leave budget= out to "
@@ -83,7 +96,7 @@ class Share:
 
 
 def open_shares(
-    purse: LedgerPurse, shares: Sequence[Share], costs: Mapping[str, Loss], *, what: str, settled: Mapping[str, Any]
+    purse: LedgerPurse, shares: Sequence[Share], costs: Sequence[Cost], *, what: str, settled: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Make scopes that those of a purse pay for as a whole; or find them, if they were made before for the same.
 

@@ -55,7 +55,8 @@ def sub_budget(table: Table, name: str, *, budget: Loss) -> Table:
     purse = session.purse
     if isinstance(purse, LedgerPurse):
         asked = Share(f"{purse.name}/{name}", share)
-        costs = {scope.name: share for scope in purse.meter.scopes}
+        # As the filter that it is: for whatever distance those who pay are stated for, or not at all.
+        costs = purse.meter.costs(_filter(session.space, share))
         open_shares(purse, [asked], costs, what=what, settled={"share": name})
         return replace(table, session=session.under(purse_of(purse, asked.name, session.space, session.source)))
     meter = session.charge(replace(_filter(session.space, share), made_by=what))
@@ -98,9 +99,13 @@ def partition(
     _check_parts_per_unit(parts_per_unit, relation)
     place = _place(relation[column], values, other=other)
 
+    purse = session.purse
+    # What another process is to draw again must not depend on the engine, or on its version.
+    order = "portable" if isinstance(purse, LedgerPurse) else session.order
+
     def parts_by(salt: str) -> list[Relation]:
         few = parts_per_unit
-        kept = relation if few is None else _in_few_parts(relation, place, few, session.order, salt)
+        kept = relation if few is None else _in_few_parts(relation, place, few, order, salt)
         return [kept.filter(place == number) for number in range(len(labels))]
 
     salt = fresh_salt()
@@ -118,11 +123,18 @@ def partition(
         measure=session.measure,
         made_by=f"partition by {column} into {len(labels)} parts",
     )
-    purse = session.purse
     if isinstance(purse, LedgerPurse):
-        shares = [Share(f"{purse.name}/{column}={label}", loss) for label, loss in zip(labels, losses, strict=True)]
-        settled = {"partition": column, "parts": repr(labels), "of": repr(relation.steps), "few": parts_per_unit}
-        costs = {cost.scope: cost.loss for cost in purse.meter.costs(whole)}
+        names = _names(column, labels)
+        shares = [Share(f"{purse.name}/{name}", loss) for name, loss in zip(names, losses, strict=True)]
+        # Whatever decides which rows, and which units, are in which part.
+        settled = {
+            "partition": column,
+            "parts": sorted(map(repr, labels)),
+            "of": repr((relation.source_space, relation.steps)),
+            "unit": repr(session.unit),
+            "few": parts_per_unit,
+        }
+        costs = purse.meter.costs(whole)
         made_with = open_shares(purse, shares, costs, what=whole.made_by, settled={**settled, "salt": salt})
         # Which parts a unit is kept in was drawn when they were made, and is the same for all who ask of them.
         parts = parts_by(made_with["salt"])
@@ -141,6 +153,12 @@ def partition(
         below = session.under(own, source=rows, space=space)
         made[label] = replace(table, session=below, relation=Relation(rows, session.unit, (), relation.fanout))
     return made
+
+
+def _names(column: str, labels: list[Any]) -> list[str]:
+    """What parts are called in a ledger: by their values, told apart by type where that is needed."""
+    plainly = [f"{column}={label}" for label in labels]
+    return plainly if len(set(plainly)) == len(plainly) else [f"{column}={label!r}" for label in labels]
 
 
 def _filter(space: Space, budget: Loss) -> Filter:

@@ -139,8 +139,12 @@ class LedgerPurse(Purse):
 
     @property
     def left(self) -> Loss:
-        """What is left to be spent."""
-        return self.scope.left
+        """What is left to be spent here: of all scopes that pay, what the one has that has least."""
+        least = self.scope.left
+        for scope in self.meter.scopes:
+            if scope.measure == least.measure and scope.left <= least:
+                least = scope.left
+        return least
 
     @property
     def history(self) -> tuple[Charged, ...]:

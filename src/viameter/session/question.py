@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -126,7 +126,8 @@ class Question:
         if (spend is None) == (within is None):
             raise ParameterError("release: give spend=... (a loss) or within=... (widths that are to be reached)")
         if within is not None:
-            spend = self.spend_for(within, alpha=chance, weights=weights)
+            # Without a look at what is left: under a key that was used, nothing more is spent.
+            spend = self._spend_for(within, chance, weights)
         assert spend is not None
         planned = self._plan(spend, weights)
         released = self.table.session.charge(planned.measurement, key=key, identity=self._identity)
@@ -136,16 +137,18 @@ class Question:
         self, within: Mapping[str, Number], *, alpha: Number = ALPHA, weights: Mapping[str, Number] | None = None
     ) -> Loss:
         """The least loss for which the intervals of these aggregates reach no further than asked, to either side."""
-        shares = self._shares(weights)
-        found = spend_for(
-            self.table.relation, self.readings, shares, self.collecting, within, read_alpha(alpha),
-            self.table.session.measure,
-        )  # fmt: skip
+        found = self._spend_for(within, read_alpha(alpha), weights)
         session = self.table.session
         # What does not fit is said in numbers before anything is charged.
         if not session.fits(self._plan(found, weights).measurement):
             raise OverBudget(spent=session.spent, asked=found, left=session.left, budget=session.budget)
         return found
+
+    def _spend_for(self, within: Mapping[str, Number], alpha: Fraction, weights: Mapping[str, Number] | None) -> Loss:
+        return spend_for(
+            self.table.relation, self.readings, self._shares(weights), self.collecting, within, alpha,
+            self.table.session.measure,
+        )  # fmt: skip
 
     def _answer(self, planned: Plan, released: Any, alpha: Fraction, *, raw: bool = False) -> Answer:
         noisy = planned.noisy(released)
@@ -182,11 +185,15 @@ class Question:
 
     def _identity(self) -> str:
         """What tells the question from others that have the same text."""
-        return repr((self.grouped.keys, self.table.relation.steps, self.collecting.limits, self.table.unit))
+        # What is added up of a column depends on bounds and edges, of which texts say nothing.
+        asked = [(name, [one.key for one in reading.statistics], reading.q) for name, reading in self.readings.items()]
+        return repr((self.grouped.keys, self.table.relation.steps, self.collecting.limits, self.table.unit, asked))
 
     def _plan(self, spend: Loss, weights: Mapping[str, Number] | None) -> Plan:
         loss = read_spend(spend, self.table.session.measure)
-        return plan(self.table.relation, self._shares(weights), self.collecting, loss, name=repr(self))
+        made = plan(self.table.relation, self._shares(weights), self.collecting, loss, name=repr(self))
+        # As a query to something that was spawned, it is known by this.
+        return replace(made, measurement=replace(made.measurement, identity=(self._identity(),)))
 
     def _shares(self, weights: Mapping[str, Number] | None) -> dict[Statistic, Fraction]:
         """The weight of each statistic: what aggregates that use it give it, each in equal parts to all it uses."""

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
+
+_ONE_AT_A_TIME = [threading.Lock()]
+"""Alembic keeps what it works on in global variables, which threads that make two ledgers would mix up."""
+
+
+def _after_fork() -> None:
+    _ONE_AT_A_TIME[0] = threading.Lock()  # whoever held it is not in this process
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def migrate(connection: Any, *, to: str = "head") -> None:
@@ -15,4 +28,5 @@ def migrate(connection: Any, *, to: str = "head") -> None:
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, to)
+    with _ONE_AT_A_TIME[0]:
+        command.upgrade(config, to)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from viameter.errors import LedgerUnavailable
 from viameter.ledger.book import Book, Needed, Request, StoredAnswer
-from viameter.ledger.chain import Entry, Head
+from viameter.ledger.chain import Entry, Head, canonical
 from viameter.ledger.scopes import Scope
 
 Sign = Callable[[Head], str]
@@ -19,6 +20,10 @@ class Disconnected(Exception):
 
     It never leaves the room.
     """
+
+
+class NotDone(LedgerUnavailable):
+    """The database did not do it, and is well otherwise: the reason may lie in what was asked."""
 
 
 class Store(ABC):
@@ -83,9 +88,30 @@ class Store(ABC):
     def close(self) -> None:
         """Let go of files and connections."""
 
+    keeps_files = False
+    """Whether its files must be closed when the process is forked."""
+
+    @contextmanager
+    def parted(self) -> Iterator[None]:
+        """Let go of files and connections, and let nobody have new ones until this is left; nobody writes meanwhile."""
+        yield
+
     def entry(self, seq: int) -> Entry | None:
         """The entry of that number."""
         return next(self.entries(seq, seq), None)
+
+    def entries_of(self, numbers: Collection[int]) -> Iterator[Entry]:
+        """The entries of these numbers, as far as they are there."""
+        for seq in sorted(numbers):
+            yield from self.entries(seq, seq)
+
+    def states(self) -> list[tuple[str, int, str]]:
+        """Name, last entry and text of every scope, as they are kept and without reading them."""
+        return [(scope.name, scope.seq, canonical(scope.to_json())) for scope in self.scopes()]
+
+    def strange(self) -> list[str]:
+        """What the database has among or on its tables that this library did not put there."""
+        return []
 
     def check(self) -> list[str]:
         """What the database itself finds wrong with its files."""

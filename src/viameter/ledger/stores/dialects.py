@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,12 +15,17 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from viameter.errors import LedgerError, LedgerUnavailable
+from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable
 from viameter.ledger.locking import locked
-from viameter.ledger.stores.base import Disconnected
+from viameter.ledger.stores.base import Disconnected, NotDone
 
 PATIENCE = 60.0
 """Seconds to wait for another writer before giving up."""
+
+
+def _for_its_owner(name: str, flags: int) -> int:
+    """Open a file that nobody else can open, if it is new: whoever can may hold all writers up."""
+    return os.open(name, flags, 0o600)
 
 
 class Dialect(ABC):
@@ -37,12 +43,16 @@ class Dialect(ABC):
     def alone(self, held: list[Any] | None = None) -> AbstractContextManager[None]:
         """Wait until no other process writes, before a transaction is begun.
 
-        What is to be closed afterwards is put into `held` first, for whoever is interrupted.
+        What is to be closed afterwards is in `held` meanwhile, for whoever comes after one that was interrupted.
         """
 
     @abstractmethod
     def hold(self, connection: sa.Connection) -> None:
         """At the start of a transaction in which tables are made: let no other process make them."""
+
+    @abstractmethod
+    def in_transaction(self, connection: Any) -> bool:
+        """Whether a connection of the driver is in a transaction that can be committed."""
 
     @abstractmethod
     def explain(self, problem: sa.exc.DBAPIError) -> Exception:
@@ -65,15 +75,27 @@ class Dialect(ABC):
         return {}
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that undoes its transaction when it is closed, and not when the last of its cursors is collected."""
+
+    def close(self) -> None:
+        """Let go of the file at once, whoever still has a cursor."""
+        with contextlib.suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
+
+
 class SQLite(Dialect):
     """A file: WAL, every commit synced, one writer at a time."""
 
     is_own = True
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # a service may go to another folder
         self.place = str(path)
         self.read_only = read_only
+        self._opened: tuple[int, int] | None = None
+        """Which file it was that was opened first, by its device and number."""
 
     def exists(self) -> bool:
         """Whether the file is there, with anything in it."""
@@ -81,7 +103,7 @@ class SQLite(Dialect):
 
     def engine(self, *, writing: bool) -> sa.Engine:
         """Connections to the file, none kept after it is closed."""
-        engine = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.pool.NullPool)
+        engine = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.pool.NullPool, hide_parameters=True)
         if writing:
 
             @sa.event.listens_for(engine, "begin")
@@ -93,17 +115,49 @@ class SQLite(Dialect):
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self.read_only else "rwc"
-        address = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
+        address = f"file:{quote(str(self.path))}?mode={mode}"
         # Transactions are begun by the engine, and not by the driver whenever it sees fit.
         connection = sqlite3.connect(
-            address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=256
+            address,
+            uri=True,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            factory=_Connection,
         )
         try:
             self._set_up(connection)
+            self._require_same_file()
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _require_same_file(self) -> None:
+        """Refuse a file that was moved, replaced or removed since it was opened, or that has a second name.
+
+        What is charged to a file that nobody will open again is forgotten. Under two names, a file has two logs, and
+        writers who do not know of one another.
+        """
+        try:
+            found = self.path.stat()
+        except OSError:
+            raise LedgerBehind(
+                f"{self.place} is gone since it was opened: it was moved or removed. What was being charged may stay "
+                "charged, and nothing of it was released"
+            ) from None
+        self._opened = self._opened or (found.st_dev, found.st_ino)
+        if self._opened != (found.st_dev, found.st_ino):
+            raise LedgerBehind(
+                f"{self.place} is another file than the one that was opened: it was replaced. What was being charged "
+                "may stay charged, and nothing of it was released"
+            )
+        if found.st_nlink > 1 and not self.read_only:
+            raise LedgerUnavailable(
+                f"{self.place} is a file with several names (hard links), under which SQLite would keep several logs "
+                "of it: leave one of them"
+            )
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         if not self.read_only:
@@ -124,19 +178,29 @@ class SQLite(Dialect):
         """Stand in line for a lock beside the file."""
         name = f"{self.path}-lock"
         try:
-            file = io.FileIO(name, "ab")
+            file = io.FileIO(name, "ab", opener=_for_its_owner)
         except OSError as problem:
             raise LedgerUnavailable(f"{name} cannot be written: {problem.strerror}") from None
+        held = [] if held is None else held
         try:
-            if held is not None:
-                held.append(file)
-            with locked(file.fileno()):
+            held.append(file)
+            with locked(file, self.place, PATIENCE):
+                if self._opened is not None:
+                    self._require_same_file()
                 yield
+                if self._opened is not None:
+                    self._require_same_file()  # it may have been moved meanwhile
         finally:
             file.close()
+            if file in held:
+                held.remove(file)
 
     def hold(self, connection: sa.Connection) -> None:
         """A transaction of a writer is alone already."""
+
+    def in_transaction(self, connection: Any) -> bool:
+        """SQLite ends a transaction by itself after some errors, and a commit is then no error."""
+        return bool(connection.in_transaction)
 
     @contextlib.contextmanager
     def snapshot(self, engine: sa.Engine) -> Iterator[sa.Connection]:
@@ -165,7 +229,7 @@ class SQLite(Dialect):
             return LedgerUnavailable(
                 f"{self.place} is no SQLite database, or it is damaged: `viameter ledger verify` says more"
             )
-        return LedgerUnavailable(f"{self.place}: SQLite could not do it ({type(problem.orig).__name__})")
+        return NotDone(f"{self.place}: SQLite could not do it ({type(problem.orig).__name__})")
 
     def check(self, connection: sa.Connection) -> list[str]:
         """What SQLite's own check of pages and indexes finds."""
@@ -205,6 +269,7 @@ class PostgreSQL(Dialect):
                 self.url,
                 isolation_level="READ COMMITTED" if writing else "AUTOCOMMIT",
                 poolclass=sa.pool.NullPool,
+                hide_parameters=True,
                 connect_args={"connect_timeout": 10, "application_name": "viameter-ledger"},
             )
         except ModuleNotFoundError:
@@ -242,6 +307,10 @@ class PostgreSQL(Dialect):
         """Take a lock that all who make tables take; it ends with the transaction."""
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305803447)"))
 
+    def in_transaction(self, connection: Any) -> bool:
+        """A server takes COMMIT for ROLLBACK after an error, and says nothing."""
+        return bool(connection.info.transaction_status.name == "INTRANS")
+
     def explain(self, problem: sa.exc.DBAPIError) -> Exception:
         """Gone, full, not allowed, or locked for long."""
         state = str(getattr(problem.orig, "sqlstate", None) or "")
@@ -257,7 +326,7 @@ class PostgreSQL(Dialect):
             )
         if state[:2] == "53":
             return Disconnected(self.place)  # out of memory or connections: it may be better soon
-        return LedgerUnavailable(f"{self.place}: the server could not do it (SQLSTATE {state})")
+        return NotDone(f"{self.place}: the server could not do it (SQLSTATE {state})")
 
     def facts(self, connection: sa.Connection) -> dict[str, Any]:
         """The version and settings that durability rests on."""

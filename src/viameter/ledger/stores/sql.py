@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -18,12 +18,13 @@ import sqlalchemy as sa
 
 from viameter.errors import LedgerTampered, LedgerUnavailable
 from viameter.ledger.book import Book, Needed, Request, StoredAnswer
-from viameter.ledger.chain import Entry, Head, canonical
+from viameter.ledger.chain import Entry, Head, canonical, digest
 from viameter.ledger.migrations import migrate
 from viameter.ledger.scopes import Scope
 from viameter.ledger.stores import tables
-from viameter.ledger.stores.base import Disconnected, Sign, Store
+from viameter.ledger.stores.base import Disconnected, NotDone, Sign, Store
 from viameter.ledger.stores.dialects import Dialect
+from viameter.ledger.stores.schema import strange
 
 T = TypeVar("T")
 
@@ -54,6 +55,7 @@ _REQUESTS = sa.select(tables.requests).where(
     sa.tuple_(tables.requests.c.by, tables.requests.c.key).in_(sa.bindparam("asked", expanding=True))
 )
 _SCOPES = sa.select(tables.scopes).where(tables.scopes.c.name.in_(sa.bindparam("names", expanding=True)))
+_ENTRIES = sa.select(tables.entries).where(tables.entries.c.seq.in_(sa.bindparam("numbers", expanding=True)))
 _INSERT = {table: sa.insert(table) for table in tables.metadata.sorted_tables}
 
 
@@ -68,8 +70,11 @@ class SQLStore(Store):
         self._writer: sa.Connection | None = None
         self._reader: sa.Connection | None = None
         self._held: list[Any] = []
+        """What a writer has open, down to the driver's connection: one that is interrupted may not come to close it."""
         self._reading = threading.RLock()
         self._parsed: dict[str, tuple[str, Scope]] = {}
+        self._stood: dict[str, tuple[int, str]] = {}
+        """How scopes stood when a transaction of this process last held or changed them: they never go back."""
 
     def prepare(self, *, create: bool) -> None:
         """See that the tables are there, of this version; make them, or bring them there from an older one."""
@@ -109,40 +114,52 @@ class SQLStore(Store):
             failed = self.dialect.explain(problem)
         except sa.exc.ResourceClosedError:
             failed = Disconnected(self.place)
+        except sa.exc.StatementError as problem:
+            failed = NotDone(f"{self.place}: what was asked cannot be written ({type(problem.orig).__name__})")
         if failed is not None:
-            raise failed
+            try:
+                raise failed
+            finally:
+                # What the database said may show what was asked, and whoever logs errors logs what they came from.
+                failed.__cause__ = failed.__context__ = None
 
     @contextlib.contextmanager
     def writing(self, needed: Needed, sign: Sign | None) -> Iterator[Book]:
         """Lend a book inside of a transaction that holds the head."""
-        # Whatever a call that was interrupted could not let go of.
-        while self._held:
-            self._held.pop().close()
-        connection = self._writer
-        if connection is not None and connection.in_transaction():
-            _abandon(connection)
-            connection = None
+        # The connection is put back when all went well, and only then: an interrupt may come anywhere, and again while
+        # the first one is handled, so that nothing else says in which state it left a connection.
+        connection, self._writer = self._writer, None
+        if connection is None:
+            _close(self._held)
+            self._held = []
+        held = self._held  # this call's own: it may be ended late, when another one writes
         try:
-            with self._plainly(), self.dialect.alone(self._held):
+            with self._plainly(), self.dialect.alone(held):
                 if connection is None:
-                    connection = self._writer = self._engine.connect()
+                    connection = self._engine.connect()
+                    held.append(connection.connection.driver_connection)
                 with connection.begin() as transaction:
                     book = self._lend(connection, needed)
                     before = book.head
                     yield book
-                    if not book.entries:
+                    if book.entries:
+                        self._add(connection, book, before, sign)
+                        self._commit(connection, transaction)
+                    else:
                         transaction.rollback()
-                        return
-                    self._keep(connection, book, before)
-                    if sign is not None:
-                        row = {"seq": book.head.seq, "signature": sign(book.head)}
-                        connection.execute(sa.insert(tables.signatures), row)
         except BaseException:
             # Gone, or interrupted in the middle of a statement: nobody knows what it would do next.
-            if self._writer is connection:
-                self._writer = None
             _abandon(connection)
+            _close(held)
             raise
+        self._writer = connection
+        self._stood |= {name: (book.scopes[name].seq, book.states[name]) for name in book.changed_scopes}
+
+    def _commit(self, connection: sa.Connection, transaction: sa.Transaction) -> None:
+        """Commit what was written; what was undone meanwhile is tried again, since a commit of nothing is no error."""
+        if not transaction.is_active or not self.dialect.in_transaction(connection.connection.driver_connection):
+            raise Disconnected(self.place)
+        transaction.commit()
 
     def _lend(self, connection: sa.Connection, needed: Needed) -> Book:
         found = connection.execute(_LOCK_HEAD).all()
@@ -157,7 +174,8 @@ class SQLStore(Store):
             asked = connection.execute(_REQUESTS, {"asked": needed.requests})
             book.requests = {(row.by, row.key): Request(*row) for row in asked}
         if needed.scopes:
-            states = connection.execute(_SCOPES, {"names": needed.scopes})
+            states = connection.execute(_SCOPES, {"names": needed.scopes}).all()
+            self._check_states(connection, needed.scopes, states)
             book.scopes = {row.name: self._scope(row) for row in states}
         if needed.answers:
             count = (
@@ -167,6 +185,25 @@ class SQLStore(Store):
             )
             book.numbers = dict(connection.execute(count).all())
         return book
+
+    def _check_states(self, connection: sa.Connection, names: Sequence[str], rows: Sequence[Any]) -> None:
+        """See that scopes stand as the entries left them that they name, and not as they stood before."""
+        found = {row.name: (row.seq, row.state) for row in rows}
+        for name in names:
+            if name in self._stood and (name not in found or found[name][0] < self._stood[name][0]):
+                raise LedgerTampered(f"the scope {name!r} was put back", entry=self._stood[name][0])
+        new = {name: stands for name, stands in found.items() if self._stood.get(name) != stands}
+        if not new:
+            return  # as this process saw or left them, which is what is found where nobody else writes
+        entries = connection.execute(_ENTRIES, {"numbers": sorted({seq for seq, _ in new.values()})})
+        try:
+            said = {row.seq: json.loads(row.body)["states"] for row in entries if digest(row.body) == row.hash}
+            wrong = [name for name, (seq, state) in new.items() if said.get(seq, {}).get(name) != digest(state)]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise LedgerTampered("rows of its tables are not as this library writes them") from None
+        for name in wrong:
+            raise LedgerTampered(f"the scope {name!r} is not as that entry left it", entry=new[name][0])
+        self._stood |= new
 
     def _scope(self, row: Any) -> Scope:
         """A scope from its row; what was read before and is the same text is not read again."""
@@ -181,6 +218,12 @@ class SQLStore(Store):
             raise LedgerTampered(f"the state of the scope {row.name!r} is not as this library writes it")
         self._parsed[row.name] = (row.state, scope)
         return scope
+
+    def _add(self, connection: sa.Connection, book: Book, before: Head, sign: Sign | None) -> None:
+        self._keep(connection, book, before)
+        if sign is not None:
+            row = {"seq": book.head.seq, "signature": sign(book.head)}
+            connection.execute(sa.insert(tables.signatures), row)
 
     def _keep(self, connection: sa.Connection, book: Book, before: Head) -> None:
         connection.execute(_INSERT[tables.entries], _rows(tables.entries, book.entries))
@@ -228,21 +271,21 @@ class SQLStore(Store):
     def _read(self, ask: Callable[[sa.Connection], T]) -> T:
         """Ask on a connection for reading, outside of the writer's transaction."""
         with self._reading:
-            connection = self._reader
+            connection, self._reader = self._reader, None  # put back when all went well, like the writer's
             try:
                 with self._plainly():
                     if connection is None:
                         # No transaction of a writer: reading waits for nobody, and nobody waits for it.
-                        connection = self._reader = self._reading_engine.connect()
+                        connection = self._reading_engine.connect()
                     found = ask(connection)
                     if connection.in_transaction():
                         connection.rollback()
-                    return found
             except BaseException:
                 # This one alone: the writer may be in the middle of a transaction that goes well.
-                self._reader = None
                 _abandon(connection)
                 raise
+            self._reader = connection
+            return found
 
     def _rows(self, wanted: sa.Select[Any]) -> Sequence[Any]:
         return self._read(lambda connection: connection.execute(wanted).all())
@@ -266,6 +309,13 @@ class SQLStore(Store):
                 return
             first = found[-1].seq + 1
 
+    def entries_of(self, numbers: Collection[int]) -> Iterator[Entry]:
+        """The entries of these numbers, read in blocks."""
+        listed = sorted(numbers)
+        for start in range(0, len(listed), _AT_ONCE):
+            wanted = sa.select(tables.entries).where(tables.entries.c.seq.in_(listed[start : start + _AT_ONCE]))
+            yield from (Entry(*row) for row in self._rows(wanted))
+
     def scope(self, name: str) -> Scope | None:
         """A scope as it stands."""
         row = next(iter(self._rows(sa.select(tables.scopes).where(tables.scopes.c.name == name))), None)
@@ -275,6 +325,10 @@ class SQLStore(Store):
         """All scopes, by name."""
         rows = self._rows(sa.select(tables.scopes))
         return sorted((self._scope(row) for row in rows), key=lambda scope: scope.name)
+
+    def states(self) -> list[tuple[str, int, str]]:
+        """Name, last entry and text of every scope."""
+        return [(row.name, row.seq, row.state) for row in self._rows(sa.select(tables.scopes))]
 
     def requests(self) -> Iterator[Request]:
         """All requests, in the order in which they were charged."""
@@ -325,6 +379,10 @@ class SQLStore(Store):
         rows = self._rows(sa.select(tables.signatures.c.signature).where(tables.signatures.c.seq == seq))
         return rows[0][0] if rows else None
 
+    def strange(self) -> list[str]:
+        """Tables, columns, triggers and the like that are not of this library."""
+        return self._read(strange)
+
     def check(self) -> list[str]:
         """What the database itself finds wrong with its files."""
         return self._read(self.dialect.check)
@@ -333,8 +391,18 @@ class SQLStore(Store):
         """How safely it keeps what it is given."""
         return self._read(self.dialect.facts)
 
-    def copy_to(self, other: SQLStore, progress: Callable[[int], None] | None = None) -> None:
-        """Copy all rows, as they are at one time, to a store that has none."""
+    def copy_to(
+        self,
+        other: SQLStore,
+        progress: Callable[[int], None] | None = None,
+        *,
+        then: Callable[[Book], None] | None = None,
+        sign: Sign | None = None,
+    ) -> Head:
+        """Copy all rows, as they are at one time, to a store that has none, and add to them in the same transaction.
+
+        `then` is lent a book of all scopes. Returns the head that the copy ends at.
+        """
         copied = 0
         with (
             self._plainly(),
@@ -351,6 +419,13 @@ class SQLStore(Store):
                     copied += len(block)
                     if progress is not None:
                         progress(copied)
+            names = tuple(target.execute(sa.select(tables.scopes.c.name)).scalars()) if then is not None else ()
+            book = other._lend(target, Needed(scopes=names))
+            before = book.head
+            if then is not None:
+                then(book)
+                other._add(target, book, before, sign)
+        return book.head
 
     def close(self) -> None:
         """Close its connections."""
@@ -360,8 +435,21 @@ class SQLStore(Store):
                     with contextlib.suppress(sa.exc.DBAPIError):
                         connection.close()
             self._writer = self._reader = None
+            _close(self._held)
             self._engine.dispose()
             self._reading_engine.dispose()
+
+    @property
+    def keeps_files(self) -> bool:  # type: ignore[override]
+        """Locks of SQLite are those of a process, and a list of them is copied by a fork."""
+        return self.dialect.is_own
+
+    @contextlib.contextmanager
+    def parted(self) -> Iterator[None]:
+        """Close its connections, and let nobody read until this is left."""
+        with self._reading:
+            self.close()
+            yield
 
 
 def _abandon(connection: sa.Connection | None) -> None:
@@ -371,6 +459,14 @@ def _abandon(connection: sa.Connection | None) -> None:
             connection.invalidate()
         with contextlib.suppress(Exception):
             connection.close()
+
+
+def _close(held: list[Any]) -> None:
+    """Close what a writer left open; what was not closed yet when an interrupt comes is still in the list."""
+    while held:
+        with contextlib.suppress(Exception):
+            held[-1].close()
+        held.pop()
 
 
 def _rows(table: sa.Table, records: Sequence[Any]) -> list[dict[str, Any]]:
