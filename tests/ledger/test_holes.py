@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -392,3 +394,22 @@ def test_a_url_that_is_misspelled_is_no_path(location: str, tmp_path: Path, monk
         ledgers.open(location)
     assert "secret" not in str(found.value) and not list(tmp_path.iterdir())
     opening.dialect_of("postgres/a:b.db")
+
+
+def test_to_open_a_ledger_again_lets_go_of_no_locks(tmp_path: Path) -> None:
+    """A process that opens and closes a file loses all of its POSIX locks on it, and with them what keeps the WAL."""
+    path = tmp_path / "budget.db"
+    with ledgers.open(path) as ledger:
+        ledger.define("visits", vm.pure(1), SPACE)
+        ledgers.open(path).close()
+        code = f"from viameter import ledger; ledger.open({str(path)!r}).close()"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        ledger.reserve(vm.pure("1/10"), scopes=["visits"])
+        head = ledger.head
+    with ledgers.open(path) as again:
+        assert again.head == head and again.scope("visits").spent == vm.pure("1/10")
+
+
+def test_a_request_names_so_many_scopes_and_no_more() -> None:
+    with pytest.raises(ParameterError, match="1000 of them at most"):
+        ledgers.in_memory().reserve(dict.fromkeys((f"s{number}" for number in range(1001)), vm.pure("1/10")))

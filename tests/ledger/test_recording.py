@@ -123,7 +123,7 @@ def test_answers_are_given_again_in_order_and_only_those() -> None:
     replay = again(later)
     assert [replay(counting(10)), replay(counting(20))] == [first, second]
     for other in (counting(10), counting(30), None):
-        with pytest.raises(QueryableEnded, match="2 of them"):
+        with pytest.raises(QueryableEnded, match="the 2 answers"):
             replay(other)
     replay = again(later)
     with pytest.raises(QueryableEnded):

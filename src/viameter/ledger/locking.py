@@ -23,7 +23,7 @@ except ImportError:  # pragma: no cover
 PATIENCE = 60.0
 """Seconds to wait for another process."""
 
-_PAUSE = 0.001
+_PAUSE = 0.002
 """Seconds between two tries. It does not grow: who waits for long would come after all who came later."""
 
 _HELD: set[int | io.FileIO] = set()

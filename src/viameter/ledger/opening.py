@@ -135,9 +135,7 @@ def _refuse_something_else(path: Path) -> None:
     import sqlite3
 
     try:
-        with path.open("rb") as file:
-            if file.read(20)[18:] != b"\1\1":
-                return  # in the mode that ledgers are in, or no database at all
+        # By SQLite itself: to open and close the file beside it would let go of all locks that this process has on it.
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except (OSError, sqlite3.Error, UnicodeDecodeError):

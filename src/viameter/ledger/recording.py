@@ -140,7 +140,8 @@ class Replay:
             if known is None or known.query != describe_query(number, bare):
                 raise QueryableEnded(
                     "what was spawned under this key lives in the handle that spawned it, and ends with its process: "
-                    f"the answers that it gave can be had again, for the same queries in the same order ({len(self._answers)} of them), and no others"
+                    f"the {len(self._answers)} answers that it gave can be had again, for the same queries in the same "
+                    "order, and no others"
                 )
             self._next += 1
             return _processed(_read(known, self), processing)

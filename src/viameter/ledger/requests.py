@@ -18,6 +18,9 @@ from viameter.ledger.book import Book, Needed, Request, StoredAnswer
 from viameter.ledger.chain import FORMAT, canonical, digest
 from viameter.ledger.scopes import Cost, Scope, Terms
 
+MOST_SCOPES = 1000
+"""How many scopes a request is charged to at most: all who wait with it wait for it."""
+
 ANSWERED, FAILED, RECORDED = "commit", "fail", "answer"
 
 
@@ -201,6 +204,8 @@ class Reserve(Writing):
         if not self.costs:
             raise ParameterError("scopes: name at least one that pays for the request")
         names = [cost.scope for cost in self.costs]
+        if len(names) > MOST_SCOPES:
+            raise ParameterError(f"scopes: a request is charged to {MOST_SCOPES} of them at most, not to {len(names)}")
         if len(set(names)) < len(names):
             raise ParameterError("scopes: one is named twice; a request is charged to each scope once")
 

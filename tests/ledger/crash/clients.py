@@ -23,6 +23,26 @@ def make_ledger(location: str, *, room: int) -> None:
         book.define(SCOPE, vm.pure(COST.epsilon * room), SPACE)
 
 
+class Current:
+    """The client that asks now. A question is known by what its function holds on to, and must not hold on to it."""
+
+    client: Client
+
+
+CURRENT = Current()
+
+
+def noisy(rows: Any) -> int:
+    """A number that is never the same twice; the world sees that it was drawn."""
+    CURRENT.client.world.see("ran", CURRENT.client.asking)
+    return int.from_bytes(os.urandom(6), "big")
+
+
+def cost(d_in: Any) -> Any:
+    """What it costs, at any distance."""
+    return COST if d_in else vm.pure(0)
+
+
 class Client:
     """Asks one noisy question again and again, each time under another key, and hands the bytes out."""
 
@@ -34,19 +54,12 @@ class Client:
         self.asking = ""
 
     def _measurement(self) -> Measurement:
-        def noisy(rows: Any) -> int:
-            self.world.see("ran", self.asking)
-            return int.from_bytes(os.urandom(6), "big")  # never the same twice
-
-        def cost(d_in: Any) -> Any:
-            return COST if d_in else vm.pure(0)
-
         made: Measurement = vm.measurement(SPACE, function=noisy, measure=vm.PureDP, privacy=cost, trust="for tests")
         return made
 
     def ask(self, key: str) -> bytes:
         """Ask, and hand out what came of it: from then on the world has it."""
-        self.asking = key
+        self.asking, CURRENT.client = key, self
         content = self.answer(key)
         self.world.see("left", key, content)
         return content

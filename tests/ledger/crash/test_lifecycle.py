@@ -25,7 +25,7 @@ from viameter.errors import LedgerBehind, LedgerError, LedgerTampered, LedgerUna
 from viameter.ledger import Ledger
 from viameter.ledger import book as book_module
 from viameter.ledger import requests as requests_module
-from viameter.ledger.requests import Reserve
+from viameter.ledger.requests import Renew, Reserve
 from viameter.ledger.stores import dialects
 from viameter.ledger.stores.sql import SQLStore
 
@@ -264,6 +264,15 @@ def test_it_is_closed_just_before_a_commit(
         go.set()
         join(writing + closing_it)
     assert set(said) == {"a"} and charged(location) == said
+
+
+def test_whoever_came_just_before_it_was_closed_and_is_late_is_refused(tmp_path: Path) -> None:
+    ledger = ledgers.open(new_file(tmp_path))
+    store, writer = ledger._live()[1:]
+    ledger.close()
+    with pytest.raises(LedgerError, match="closed"):
+        writer.write(Renew(by="ann", nonce="", name="visits", why=""))
+    assert store._writer is None and not store._held  # type: ignore[attr-defined]
 
 
 def test_a_transaction_that_somebody_ended_is_not_acknowledged(

@@ -135,6 +135,10 @@ class _Connection:
     def __init__(self, path: Path, vfs: str) -> None:
         self._inner = apsw.Connection(str(path), vfs=vfs)
 
+    @property
+    def in_transaction(self) -> bool:
+        return bool(self._inner.in_transaction)
+
     def cursor(self, *_: Any) -> _Cursor:
         return _Cursor(self._inner)
 
