@@ -26,7 +26,7 @@ def test_units_are_read_as_the_library_writes_them(name: str) -> None:
         (per(name, rows=3, replace=True), Units("user", name, replaces=True)),
         (per_event(name), Units("event", name, replaces=True)),
         (per_event(name, window=7), Units("w-event", name, replaces=True, window=7)),
-        (linked, Units("entity", name, replaces=False)),
+        (linked, Units("entity", f"{name}.id", replaces=False)),
     ):
         assert read_units(repr(UnitDistance.of(unit))) == found
 
