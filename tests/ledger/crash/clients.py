@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from tests.ledger.conftest import SPACE
@@ -23,7 +24,7 @@ def make_ledger(location: str, *, room: int) -> None:
         book.define(SCOPE, vm.pure(COST.epsilon * room), SPACE)
 
 
-class Current:
+class Current(threading.local):
     """The client that asks now. A question is known by what its function holds on to, and must not hold on to it."""
 
     client: Client

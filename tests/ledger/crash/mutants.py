@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.ledger.crash.clients import COST, SCOPE, WHO, Client
+from tests.ledger.crash.clients import COST, CURRENT, SCOPE, WHO, Client
 from tests.ledger.crash.world import World
 
 from viameter.ledger import Cost, Ledger, Scope
@@ -66,7 +66,7 @@ class ReleasesBeforeCommit(ByHand):
 
     def ask(self, key: str) -> bytes:
         """Reserve, run, release, commit."""
-        self.asking = key
+        self.asking, CURRENT.client = key, self
         reserved = self.reserve(key)
         if not reserved.new:
             return self.ledger.replay(key, by=WHO).content
