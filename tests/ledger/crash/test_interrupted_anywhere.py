@@ -74,8 +74,8 @@ def interrupted(book: Ledger, place: int) -> BaseException | None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("in_memory", "step"),
-    [(True, 1), (False, 1)],
-    ids=["memory", "file"],
+    [(True, 1), (False, 3), pytest.param(False, 1, marks=pytest.mark.long)],
+    ids=["memory", "file", "file, every place"],
 )
 def test_the_next_request_goes_through(in_memory: bool, step: int) -> None:
     with folder_in_memory() as folder:

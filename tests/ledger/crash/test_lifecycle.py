@@ -83,8 +83,9 @@ import os, sys, viameter as vm
 from viameter import ledger
 book, unused = ledger.open(sys.argv[1]), ledger.open(sys.argv[1] + ".other")
 ledger.open(sys.argv[1] + ".closed").close()
-charge = lambda key: print(key, book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="ann").request.reserved,
-                           flush=True)
+charge = lambda key: os.write(
+    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
+)
 charge("parent")
 from_child, to_parent = os.pipe()
 from_parent, to_child = os.pipe()
@@ -112,7 +113,9 @@ if os.fork():
     os._exit(0)
 for line in sys.stdin:
     key = line.strip()
-    print(key, book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="ann").request.reserved, flush=True)
+    os.write(
+    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
+)
 os._exit(0)
 """
 
@@ -121,8 +124,9 @@ import os, sys, threading, viameter as vm
 from viameter import ledger
 from viameter.ledger.stores.sql import SQLStore
 book = ledger.open(sys.argv[1])
-charge = lambda key: print(key, book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="ann").request.reserved,
-                           flush=True)
+charge = lambda key: os.write(
+    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
+)
 keep, inside, go = SQLStore._keep, threading.Event(), threading.Event()
 def slow(self, *given):
     keep(self, *given)
@@ -153,8 +157,9 @@ from viameter import ledger
 from viameter.errors import LedgerError
 from viameter.ledger.stores.sql import SQLStore
 book = ledger.open(sys.argv[1])
-charge = lambda key: print(key, book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="ann").request.reserved,
-                           flush=True)
+charge = lambda key: os.write(
+    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
+)
 keep = SQLStore._keep
 def forking(self, *given):
     SQLStore._keep = keep
