@@ -342,7 +342,7 @@ def test_the_witness_of_a_server_does_not_depend_on_the_password(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     def name(url: str) -> str:
-        found = opening._witness(url, True)
+        found = opening.find_witness(url, True)
         assert found is not None
         return found.path.name
 

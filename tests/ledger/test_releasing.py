@@ -795,3 +795,32 @@ def test_functions_are_the_same_in_another_process() -> None:
         for seed in ("1", "2")
     ]
     assert said[0] == said[1] and len(said[0].splitlines()) == 9
+
+
+def test_a_ledger_in_memory_is_not_spent_again_by_a_forked_process() -> None:
+    book = ledgers.in_memory()
+    book.define("visits", vm.pure(1), SPACE)
+    book.reserve(vm.pure(1), scopes=["visits"])
+    child = os.fork()
+    if child == 0:
+        # A copy of the ledger that nobody else sees would have the budget once more.
+        try:
+            book.reserve(vm.pure(0), scopes=["visits"])
+        except LedgerError as refused:
+            os._exit(7 if "forked" in str(refused) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert not book.reserve(vm.pure(0), scopes=["visits"]).request.settled
+
+
+def test_an_exit_raised_in_the_run_is_a_failure_like_any_other() -> None:
+    book = ledgers.in_memory()
+    book.define("visits", vm.pure(1), SPACE)
+    asked = SPACE >> vm.count() >> vm.laplace(scale=10) >> vm.postprocess(leaving)
+    with pytest.raises(SealedError):
+        book.meter(SPACE, [1], scopes=["visits"], by="ann")(asked, key="k")
+    assert book.scope("visits").spent == vm.pure("1/10") and [*book.entries()][-1].kind == "fail"
+
+
+def leaving(value: Any) -> Any:
+    raise SystemExit(f"the answer is {value}")

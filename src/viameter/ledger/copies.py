@@ -20,7 +20,7 @@ from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable
 from viameter.ledger.book import Book
 from viameter.ledger.chain import Head
 from viameter.ledger.ledger import Ledger, fresh_name, read_text
-from viameter.ledger.opening import _signing_key, _witness, check_end, dialect_of
+from viameter.ledger.opening import check_end, dialect_of, find_witness, read_signing_key
 from viameter.ledger.opening import open as open_ledger
 from viameter.ledger.requests import Close
 from viameter.ledger.verifying import verify
@@ -100,11 +100,11 @@ def restore(
     """
     from viameter.ledger.stores.sql import SQLStore
 
-    outside = _witness(location, witness)
+    outside = find_witness(location, witness)
     seen = None if outside is None else outside.read()
     target = dialect_of(location)
     reason = read_text(why, "why")
-    key = _signing_key(signing_key)
+    key = read_signing_key(signing_key)
     with (
         _of_this_version(Path(copy)) as readable,
         open_ledger(readable, create=False, read_only=True, witness=False) as source,

@@ -129,7 +129,7 @@ class Ledger:
         self._parted = False
         """Whether nobody writes, and no files are open, since the process is being forked."""
         self._torn = False
-        """Whether this process was forked while it was being written to."""
+        """Whether it is of no use in this process, which was forked while it was written to, or has a copy of it."""
         _OPENED.add(self)
 
     # How it is opened, and where.
@@ -153,7 +153,8 @@ class Ledger:
         """In a new process, before it has threads: neither connections nor locks of the parent are usable here."""
         if self._started is not None:
             self._known = self._started[2].known
-            self._torn = self._started[1].keeps_files and not self._parted
+            store = self._started[1]
+            self._torn = not store.is_shared or (store.keeps_files and not self._parted)
             _LEFT_BEHIND.append(self._started)
         self._started = None
         self._starting = threading.RLock()
@@ -169,7 +170,10 @@ class Ledger:
             if self._closed:
                 raise LedgerError(f"{self!r} was closed")
             if self._torn:
-                raise LedgerError(f"{self!r} was being written to while this process was forked: use it in the parent")
+                raise LedgerError(
+                    f"{self!r} was in memory, or was being written to, when this process was forked: use it in the "
+                    "parent"
+                )
             if self._started is None or self._started[0] != os.getpid():
                 store = self._connect()
                 sign = None if self._key is None else self._sign

@@ -54,8 +54,8 @@ def open(
     >>> folder.cleanup()
     """
     dialect = dialect_of(location, read_only=read_only)
-    key = _signing_key(signing_key)
-    outside = _witness(location, witness)
+    key = read_signing_key(signing_key)
+    outside = find_witness(location, witness)
     seen = None if outside is None else outside.read()
     if not dialect.exists():
         if seen is not None:
@@ -144,14 +144,16 @@ def _refuse_something_else(path: Path) -> None:
         raise LedgerUnavailable(f"{path} is a database of something else, and no ledger")
 
 
-def _signing_key(given: Any) -> SigningKey | None:
+def read_signing_key(given: Any) -> SigningKey | None:
+    """A key, the one in a file, or the one that the environment names."""
     if isinstance(given, SigningKey):
         return given
     path = given or os.environ.get(KEY_VARIABLE)
     return None if not path else SigningKey.read(path)
 
 
-def _witness(location: Any, given: Any) -> Witness | None:
+def find_witness(location: Any, given: Any) -> Witness | None:
+    """The witness of a ledger: where it was said to be, or where it is by default; None for none."""
     if given is False:
         return None
     if given is not True:

@@ -63,7 +63,9 @@ class Recorder:
             self._require_turn()
             try:
                 content = run_by(self._limit, lambda: self._asked(number, bare))
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
                 content = None  # what failed on rows, or was late, is an answer too
             if isinstance(content, ViameterError):
                 raise content  # a refusal is none: nothing ran, and it says nothing of rows

@@ -172,8 +172,9 @@ class LedgerMeter:
         """The same, with the bytes and the entries."""
         limit = self._deadline if deadline is None else read_deadline(deadline)
         asked = self._read(measurement)
-        costs = tuple(self._cost(asked, scope) for scope in self.scopes)
-        explanation, described = asked.explain(self.scopes[0].terms.d_in), describe(asked)
+        scopes = self.scopes  # as they stand before: what is spawned answers within the periods of now, or not at all
+        costs = tuple(self._cost(asked, scope) for scope in scopes)
+        explanation, described = asked.explain(scopes[0].terms.d_in), describe(asked)
         if key is not None and not identity:
             _require_known(described)
         shown = without_addresses(repr(asked))
@@ -186,18 +187,20 @@ class LedgerMeter:
             identity=digest(canonical(texts)),
             label=label,
             theorems=tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
-            certificate=_certificate(asked, self.scopes[0].terms.d_in),
+            certificate=_certificate(asked, scopes[0].terms.d_in),
         )
         if not reserved.new:
             return replayed(self._ledger, reserved.request)
-        return self._run(asked, reserved.request, limit)
+        return self._run(asked, reserved.request, scopes, limit)
 
-    def _run(self, measurement: Measurement, request: Request, limit: float | None) -> Release:
-        recorder = Recorder(self._ledger, request, self.scopes, limit)
+    def _run(self, measurement: Measurement, request: Request, scopes: Sequence[Scope], limit: float | None) -> Release:
+        recorder = Recorder(self._ledger, request, scopes, limit)
         content: bytes | None = None
         try:
             content = run_by(limit, lambda: self._released(measurement, recorder))
-        except Exception:  # one error for all of them: which one it was may depend on rows
+        except KeyboardInterrupt:
+            raise  # it stays charged, and whoever asks again learns it
+        except BaseException:  # one error for all of them: which one it was may depend on rows
             content = None
         stored = self._ledger.settle(request, content)
         return _opened(stored, request, recorder, replayed=False)

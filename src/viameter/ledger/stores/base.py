@@ -88,6 +88,8 @@ class Store(ABC):
     def close(self) -> None:
         """Let go of files and connections."""
 
+    is_shared = True
+    """Whether other processes see what is written here: a copy that nobody else sees could spend a budget again."""
     keeps_files = False
     """Whether its files must be closed when the process is forked."""
 

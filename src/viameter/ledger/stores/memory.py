@@ -15,6 +15,8 @@ from viameter.ledger.stores.base import Sign, Store
 class MemoryStore(Store):
     """Entries in a list."""
 
+    is_shared = False
+
     def __init__(self) -> None:
         self.place = "memory"
         self._entries: list[Entry] = []
