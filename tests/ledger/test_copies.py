@@ -253,6 +253,58 @@ def test_on_a_server_no_witness_knows_what_others_charged(
         ledgers.open(url)
 
 
+def test_on_a_server_a_backup_without_scopes_may_have_lost_all_of_them(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = new_database(server)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "ann"))
+    with ledgers.open(url) as ann:
+        ledgers.backup(ann, tmp_path / "copy.db")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "bob"))
+    with ledgers.open(url) as bob:
+        bob.define("visits", vm.pure(1), SPACE)
+        charge(bob, 50)
+    lose(url)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "ann"))
+    restored = ledgers.restore(tmp_path / "copy.db", url)
+    assert restored.seen == restored.head and restored.closed
+    with ledgers.open(url) as ann:
+        # There was no scope to close, and hers saw all of the backup: only the entry says that others may have charged.
+        assert ann.scopes() == () and ann.has_lost_entries() and ledgers.verify(ann).ok
+        with pytest.raises(LedgerError, match="may have been among them"):
+            vm.open({"age": [1]}, unit=vm.per_row(), budget=vm.pure(1), ledger=ann, dataset="visits")
+
+
+def test_a_file_without_scopes_whose_witness_saw_no_more_has_lost_nothing(tmp_path: Path) -> None:
+    with ledgers.open(tmp_path / "budget.db") as ledger:
+        ledgers.backup(ledger, tmp_path / "copy.db")
+    lose(str(tmp_path / "budget.db"))
+    assert not ledgers.restore(tmp_path / "copy.db", tmp_path / "budget.db").closed
+    with ledgers.open(tmp_path / "budget.db") as ledger:
+        assert not ledger.has_lost_entries() and ledgers.verify(ledger).ok
+
+
+@pytest.mark.parametrize(
+    ("lost", "closed", "has_lost"),
+    [
+        ({"backup": 2, "witness": 2}, [], False),
+        ({"backup": 2, "witness": 2}, ["visits"], True),
+        ({"backup": 2, "witness": 3}, [], True),
+        ({"backup": 2, "witness": None}, [], True),
+        ({"backup": 2, "witness": 2, "exact": True}, [], False),
+        ({"backup": 2, "witness": 2, "exact": True}, ["visits"], True),
+        ({"backup": 2, "witness": 2, "exact": False}, [], True),
+    ],
+)
+def test_an_entry_tells_whether_something_was_lost(
+    ledger: Ledger, lost: dict[str, Any], closed: list[str], has_lost: bool
+) -> None:
+    """Also one that was written before entries said whether a restore was exact."""
+    assert not ledger.has_lost_entries()
+    ledger.close_scopes(lost=lost, why="a disk was lost", names=closed)
+    assert ledger.has_lost_entries() == has_lost
+
+
 @pytest.mark.parametrize("signed", [False, True])
 def test_a_backup_moves_between_databases(
     ledger: Ledger, location: str, server: str, tmp_path: Path, signed: bool

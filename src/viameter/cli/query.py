@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import viameter as vm
-from viameter.cli.query_values import read_aggregates, read_budget, read_unit
 from viameter.errors import AnswerLost, FormatError, LedgerUnavailable, OverBudget
-from viameter.query.expressions.parsing import parse
+from viameter.session.written import QUESTION_KEYS, mapping, preview_of, read_cost, read_question, release_of
+from viameter.session.written_values import read_loss, read_unit
 
 Say = Callable[..., None]
 TABLE_KEYS = {"source", "table", "unit", "budget", "types", "order", "ledger", "dataset", "scopes", "by"}
-QUESTION_KEYS = frozenset({
-    "name", "filter", "derive", "limit", "group_by", "keys", "edges", "other",
-    "aggregates", "spend", "within", "alpha", "weights", "key",
-})  # fmt: skip
+ENTRY_KEYS = {*QUESTION_KEYS, "name", "key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +44,11 @@ def run_file(request: Request, say: Say) -> int:
     entries = [
         (str(entry.get("name", f"question {place}")), entry) for place, entry in enumerate(document["question"], 1)
     ]
-    asked = [(name, build_question(table, entry, name), _how(entry, name), entry.get("key")) for name, entry in entries]
+    asked = [(name, *_read_entry(table, entry, name), entry.get("key")) for name, entry in entries]
     if "ledger" not in document["table"] and any(key is not None for *_, key in asked):
         raise FormatError('key: answers are kept under keys where [table] has ledger = "budget.db"')
-    for _, question, how, _ in asked:
-        _spend(question, how, check=False)
+    for _, question, cost, _ in asked:
+        preview_of(question, cost)
     if request.release or request.dry_run is not None:
         return _release(table, asked, request, say)
     return _preview(table, asked, request, say)
@@ -59,13 +56,13 @@ def run_file(request: Request, say: Say) -> int:
 
 def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     results, losses = [], [table.spent]
-    for name, question, how, key in asked:
+    for name, question, cost, key in asked:
         if _is_answered(table, key):
             results.append({"question": name, "answered": key})
             if not request.as_json:
                 say(f"{name}\nanswered before under the key {key!r}: the same answer costs nothing more\n")
             continue
-        preview = question.preview(spend=_spend(question, how), alpha=how["alpha"], weights=how["weights"])
+        preview = preview_of(question, cost)
         losses.append(preview.loss)
         rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
         results.append({"question": name, "loss": preview.loss.to_json(), "aggregates": rows})
@@ -86,10 +83,10 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     results: list[dict[str, Any]] = []
     code = 0
     practice = request.dry_run is not None
-    for place, (name, question, how, key) in enumerate(asked, start=1):
+    for place, (name, question, cost, key) in enumerate(asked, start=1):
         try:
             # Of made-up rows nothing is charged or stored.
-            answer = question.release(**how, key=None if practice else key)
+            answer = release_of(question, cost, key=None if practice else key)
         except (OverBudget, AnswerLost) as problem:
             results.append({"question": name, "error": str(problem)})
             code = 1
@@ -110,50 +107,13 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     return code
 
 
-def _spend(question: Any, how: Mapping[str, Any], *, check: bool = True) -> Any:
-    """What a question is to spend; without a check, only whether it can be planned at all."""
-    spend = how.get("spend")
-    if spend is None:
-        try:
-            return question.spend_for(how["within"], alpha=how["alpha"], weights=how["weights"])
-        except OverBudget as problem:
-            return problem.asked
-    if not check:
-        question.preview(spend=spend, alpha=how["alpha"], weights=how["weights"])
-    return spend
-
-
-def build_question(table: Any, entry: Mapping[str, Any], name: str) -> Any:
-    """The question that an entry of a file describes."""
-    unknown = sorted(set(entry) - QUESTION_KEYS)
+def _read_entry(table: Any, entry: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
+    """The question that an entry of a file describes, and what it may cost."""
+    unknown = sorted(set(entry) - ENTRY_KEYS)
     if unknown:
-        raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(QUESTION_KEYS))}")
-    for column, text in dict(entry.get("derive", {})).items():
-        table = table.derive(**{column: parse(str(text), table.schema)})
-    if "filter" in entry:
-        table = table.filter(parse(str(entry["filter"]), table.schema))
-    if "limit" in entry:
-        table = table.limit(**_mapping(entry["limit"], f"{name}: limit"))
-    aggregates = read_aggregates(_mapping(entry.get("aggregates", {"n": {"count": True}}), f"{name}: aggregates"), name)
-    if "group_by" not in entry:
-        return table.agg(**aggregates)
-    columns = entry["group_by"] if isinstance(entry["group_by"], list) else [entry["group_by"]]
-    keys = entry.get("keys")
-    if isinstance(keys, list):
-        keys = [tuple(key) if isinstance(key, list) else key for key in keys]
-    grouped = table.group_by(*columns, keys=keys, other=bool(entry.get("other", False)), edges=entry.get("edges"))
-    return grouped.agg(**aggregates)
-
-
-def _how(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if ("spend" in entry) == ("within" in entry):
-        raise FormatError(f'{name}: give spend = {{zcdp = "1/100"}}, or within = {{n = 25}}')
-    how: dict[str, Any] = {"alpha": str(entry.get("alpha", "1/20")), "weights": entry.get("weights")}
-    if "spend" in entry:
-        how["spend"] = read_budget(entry["spend"], f"{name}: spend")
-    else:
-        how["within"] = _mapping(entry["within"], f"{name}: within")
-    return how
+        raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(ENTRY_KEYS))}")
+    written = {word: value for word, value in entry.items() if word in QUESTION_KEYS}
+    return read_question(table, written, name), read_cost(written, name)
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -185,9 +145,9 @@ def _open(document: Mapping[str, Any], folder: Path, *, release: bool) -> Any:
         _place(str(table["source"]), folder),
         table=table.get("table"),
         unit=read_unit(table["unit"]),
-        budget=None if "budget" not in table else read_budget(table["budget"], "budget"),
+        budget=None if "budget" not in table else read_loss(table["budget"], "budget"),
         **_paying(table, folder, release=release),
-        types=_mapping(table.get("types", {}), "types"),
+        types=mapping(table.get("types", {}), "types"),
         order=table.get("order", "native"),
     )
 
@@ -229,7 +189,7 @@ def _values(document: Mapping[str, Any]) -> dict[str, Any]:
     given = document["table"].get("values", {})
     return {
         name: tuple(value["range"]) if isinstance(value, dict) else value
-        for name, value in _mapping(given, "values").items()
+        for name, value in mapping(given, "values").items()
     }
 
 
@@ -237,9 +197,3 @@ def _certify(answer: Any, folder: str, name: str, place: int) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     plain = "".join(letter if letter.isalnum() else "-" for letter in name)
     answer.certificate().write(Path(folder) / f"{place:02d}-{plain}.json")
-
-
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FormatError(f"{name}: expected names with values, as in a TOML table")
-    return value

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TextIO
 
-from viameter.cli.verdicts import read_claim
 from viameter.core.measure import Loss
 from viameter.errors import FormatError, ViameterError
+from viameter.logic.bounds import read_bound
 from viameter.logic.claims import claim_of
 from viameter.logic.front.decorator import ProgramFunction
 from viameter.logic.front.errors import ProgramError
@@ -28,8 +28,6 @@ from viameter.logic.verify import verify
 
 MODULE = "__viameter_verify__"
 """What the file is called while it runs: not `__main__`, so that it does not do what it does as a script."""
-LOSSES = ("pure", "approx", "zcdp")
-"""Words that a bound starts with when it is a loss, and not an amount of a program's budgets."""
 PAGE = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{}</title>\n{}\n</html>\n'
 
 
@@ -52,7 +50,7 @@ def verify_file(request: Request, say: Callable[[str], None]) -> int:
     """Say the report on the programs of a file, write the files that were asked for, and return the exit code."""
     # Else z3 takes Ctrl-C for the end of one question, and the search goes on with the next.
     load().set_param("ctrl_c", False)
-    bound = None if request.bound is None else read_bound(request.bound)
+    bound = None if request.bound is None else read_bound(request.bound, where="--claim")
     with _imports_beside(request.file):
         programs = _chosen(programs_of(request.file), request)
         _check_targets(request, len(programs))
@@ -69,15 +67,6 @@ def verify_file(request: Request, say: Callable[[str], None]) -> int:
     except OSError as problem:
         raise FormatError(f"{problem.filename} cannot be written: {problem.strerror}") from None
     return exit_code(verdicts.values())
-
-
-def read_bound(written: str) -> str | Loss:
-    """A bound as the option takes it: an amount of budgets, or a measure and its numbers.
-
-    >>> read_bound("2*eps"), read_bound("zcdp 1/200")
-    ('2*eps', zcdp(1/200))
-    """
-    return read_claim(written) if written.strip().partition(" ")[0] in LOSSES else written
 
 
 def exit_code(verdicts: Iterable[Verdict]) -> int:

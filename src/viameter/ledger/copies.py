@@ -125,7 +125,7 @@ def restore(
             reason = reason or "nothing was charged since the backup"
         else:
             reason = reason or "entries were lost: what was left counts as spent"
-        lost = {"backup": head.seq, "witness": None if seen is None else seen.head.seq}
+        lost = {"backup": head.seq, "witness": None if seen is None else seen.head.seq, "exact": exact}
         who, nonce = source._who(by), fresh_name()
 
         def close(book: Book) -> None:

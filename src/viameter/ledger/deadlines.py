@@ -18,10 +18,20 @@ def read_deadline(given: Any) -> float | None:
     return float(given)
 
 
+_GIVEN_UP: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("given_up", default=None)
+
+
+def is_given_up() -> bool:
+    """Whether nobody waits any more for what runs here: long work may ask, and stop."""
+    event = _GIVEN_UP.get()
+    return event is not None and event.is_set()
+
+
 def run_by(limit: float | None, function: Any) -> Any:
-    """Call a function, and give up on it after so many seconds; it is left alone, and what it returns is dropped."""
+    """Call a function, and give up on it after so many seconds: what it returns is dropped, and it can learn so."""
     if limit is None:
         return function()
+    given_up = threading.Event()
     done: list[Any] = []
     failed: list[BaseException] = []
 
@@ -32,9 +42,13 @@ def run_by(limit: float | None, function: Any) -> Any:
             failed.append(problem)
 
     context = contextvars.copy_context()
+    context.run(_GIVEN_UP.set, given_up)
     worker = threading.Thread(target=run, name="viameter-release", daemon=True)
     worker.start()
-    worker.join(limit)
+    try:
+        worker.join(limit)
+    finally:
+        given_up.set()
     if not done:
         raise SealedError  # late or failed: the same
     return done[0]

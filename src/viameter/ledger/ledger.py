@@ -344,7 +344,9 @@ class Ledger:
         for entry in self.entries():
             if '"kind":"restore"' in entry.body and entry.kind == "restore":
                 lost = entry.record["lost"]
-                if lost.get("backup") != lost.get("witness") or entry.record["states"]:
+                # Older entries do not say whether it is known that nothing was lost.
+                exact = lost.get("exact", lost.get("backup") == lost.get("witness"))
+                if not exact or entry.record["states"]:
                     return True
         return False
 

@@ -48,13 +48,13 @@ def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None
     ["scope 'visits' with a budget of pure(1) for unbounded(): decided in May", "May: pure(1/10) from 'visits'"]
     """
     if scope is not None:
-        found = [line_of(entry) for entry in itertools.islice(_back(ledger, scope), last)]
+        found = [line_of(entry) for entry in itertools.islice(entries_back(ledger, scope), last)]
         return tuple(reversed(found))
     first = 1 if last is None else max(ledger.head.seq - last + 1, 1)
     return tuple(line_of(entry) for entry in ledger.entries(first))
 
 
-def _back(ledger: Ledger, scope: str) -> Iterator[Entry]:
+def entries_back(ledger: Ledger, scope: str) -> Iterator[Entry]:
     """The entries that changed a scope, from the last one back: each says which was before it."""
     state = next((one for one in ledger._ask(lambda store: store.scopes()) if one.name == scope), None)
     if state is None:

@@ -12,10 +12,11 @@ that it was paid for, and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from viameter.core import Measurement, Recipe, Space, Transformation
+from viameter.core import Loss, Measure, Measurement, Recipe, Space, Transformation
 from viameter.core.conversion import convertible
 from viameter.errors import (
     AnswerLost,
@@ -34,7 +35,8 @@ from viameter.ledger.codec import decode, encode
 from viameter.ledger.deadlines import read_deadline, run_by
 from viameter.ledger.identity import Described, describe, without_addresses
 from viameter.ledger.recording import Recorder, Replay
-from viameter.ledger.scopes import Cost, Scope, describe_neighborhood, read_cost
+from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, read_cost
+from viameter.ledger.settled import Itself, is_settled
 from viameter.spaces import lend, own_copy
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ STAYS = "what it cost stays charged; answers that cannot be stored (see the docs
 
 MOST_SHOWN = 2_000
 """How much of a question's text is kept; all of it is part of what it is known by."""
+MOST_REMEMBERED = 128
+"""Of how many measurements a meter remembers what was found out about them, those that were charged last."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,6 +67,29 @@ class Release:
     def __repr__(self) -> str:
         how = "stored before" if self.replayed else "new"
         return f"<release of entry {self.reserved}, {how}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is written down of a measurement when it is charged."""
+
+    shown: str
+    described: Described
+    explained: str
+    theorems: tuple[str, ...]
+    certificate: str | None
+
+    @classmethod
+    def of(cls, measurement: Measurement, d_in: Any) -> Facts:
+        """Those for data that are d_in apart."""
+        explanation = measurement.explain(d_in)
+        return cls(
+            without_addresses(repr(measurement)),
+            describe(measurement),
+            without_addresses(str(explanation)),
+            tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
+            _certificate(measurement, d_in),
+        )
 
 
 class LedgerMeter:
@@ -98,6 +125,12 @@ class LedgerMeter:
         self._deadline = read_deadline(deadline)
         self._convert = convert
         self._neighborhood = describe_neighborhood(space)
+        # What is asked again and again is not derived again and again, if it cannot have changed. Nothing here refers
+        # to the meter, so that the data are let go as soon as it is out of use.
+        remember = lru_cache(maxsize=MOST_REMEMBERED)
+        self._settled = remember(_require_settled)
+        self._known_facts = remember(lambda asked, d_in: Facts.of(asked.value, d_in))
+        self._known_loss = remember(lambda asked, charging: _loss(asked.value, charging))
         if part is not None and all(scope.terms.parts is None for scope in self.scopes):
             raise ParameterError(f"part={plain(part)}: {', '.join(scopes)} has no parts")
         for scope in self.scopes:
@@ -174,20 +207,19 @@ class LedgerMeter:
         asked = self._read(measurement)
         scopes = self.scopes  # as they stand before: what is spawned answers within the periods of now, or not at all
         costs = tuple(self._cost(asked, scope) for scope in scopes)
-        explanation, described = asked.explain(scopes[0].terms.d_in), describe(asked)
+        facts = self._facts(asked, scopes[0].terms.d_in)
         if key is not None and not identity:
-            _require_known(described)
-        shown = without_addresses(repr(asked))
-        texts = [identity, shown, described.text, without_addresses(str(explanation))]
+            _require_known(facts.described)
+        texts = [identity, facts.shown, facts.described.text, facts.explained]
         reserved = self._ledger.reserve(
             costs,
             key=key,
             by=self._by,
-            query=shown.removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
+            query=facts.shown.removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
             identity=digest(canonical(texts)),
             label=label,
-            theorems=tuple(dict.fromkeys(node.theorem.slug for node in explanation.derivation.nodes())),
-            certificate=_certificate(asked, scopes[0].terms.d_in),
+            theorems=facts.theorems,
+            certificate=facts.certificate,
         )
         if not reserved.new:
             return replayed(self._ledger, reserved.request)
@@ -228,22 +260,22 @@ class LedgerMeter:
         if asked.input_space.metric != self._space.metric:
             raise MetricMismatch("the meter", self._space.metric, "the measurement", asked.input_space.metric)
 
+    def _is_settled(self, asked: Measurement) -> bool:
+        try:
+            self._settled(Itself(asked))
+        except _MayChange:
+            return False  # not remembered: nothing is held of it
+        return True
+
+    def _facts(self, asked: Measurement, d_in: Any) -> Facts:
+        if self._is_settled(asked):
+            return self._known_facts(Itself(asked), d_in)
+        return Facts.of(asked, d_in)
+
     def _cost(self, asked: Measurement, scope: Scope) -> Cost:
-        count_as = scope.terms.counting.count_as
-        if count_as is not None:
-            counted = count_as(asked)
-        elif asked.measure == scope.measure:
-            counted = asked
-        else:
-            way = convertible(asked.measure, scope.measure)
-            if not self._convert or way is None or way:
-                how = "" if way is None else f"convert it, measurement.to({scope.measure!r}{way})"
-                hint = how or f"no theorem converts it; define a scope in {asked.measure!r}"
-                raise MeasureMismatch(
-                    f"the scope {scope.name!r}", scope.measure, "the measurement", asked.measure, hint
-                )
-            counted = asked.to(scope.measure)
-        loss = read_cost(counted.map(scope.terms.d_in))
+        charging = _Charging.of(scope, convert=self._convert)
+        known = self._is_settled(asked)
+        loss = self._known_loss(Itself(asked), charging) if known else _loss(asked, charging)
         part = None if scope.terms.parts is None else self._part
         return Cost(scope.name, loss, part, self._neighborhood, scope.terms.d_in)
 
@@ -254,6 +286,49 @@ class LedgerMeter:
         raise QueryableError("a meter cannot be copied or pickled: it holds data")
 
     __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refuse_to_copy
+
+
+class _MayChange(Exception):  # it is no error, and ends here
+    """A measurement holds something that may change."""
+
+
+def _require_settled(asked: Itself) -> None:
+    if not is_settled(asked.value):
+        raise _MayChange
+
+
+@dataclass(frozen=True, slots=True)
+class _Charging:
+    """All of a scope that decides how much is charged to it."""
+
+    scope: str
+    terms: Terms
+    """Without its parts: they say where it is charged, and not how much."""
+    measure: Measure
+    convert: bool
+    """Whether losses of other measures are converted."""
+
+    @classmethod
+    def of(cls, scope: Scope, *, convert: bool) -> _Charging:
+        return cls(scope.name, replace(scope.terms, parts=None), scope.measure, convert)
+
+
+def _loss(asked: Measurement, charging: _Charging) -> Loss:
+    """What a measurement costs a scope."""
+    terms, measure = charging.terms, charging.measure
+    count_as = terms.counting.count_as
+    if count_as is not None:
+        counted = count_as(asked)
+    elif asked.measure == measure:
+        counted = asked
+    else:
+        way = convertible(asked.measure, measure)
+        if not charging.convert or way is None or way:
+            how = "" if way is None else f"convert it, measurement.to({measure!r}{way})"
+            hint = how or f"no theorem converts it; define a scope in {asked.measure!r}"
+            raise MeasureMismatch(f"the scope {charging.scope!r}", measure, "the measurement", asked.measure, hint)
+        counted = asked.to(measure)
+    return read_cost(counted.map(terms.d_in))
 
 
 def replayed(ledger: Ledger, request: Request) -> Release:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from viameter.query.bounding import Limits, contributions
-from viameter.query.engines import run
+from viameter.query.bounding import Limits, statement
+from viameter.query.engines import WEIGHT_OF_KEY, run
+from viameter.query.expressions import Type
 from viameter.query.keys import LISTED, Keys
 from viameter.query.rows import RESERVED, Rows
 from viameter.query.statistics import Bins, Statistic, Total, Units
@@ -51,17 +52,23 @@ class Collecting:
     def _pass(
         self, rows: Rows, totals: Sequence[Total], bins: Bins | None, *, units: bool, salt: str
     ) -> dict[Statistic, Array]:
-        table = self.keys.mark(rows)
         names = {f"{RESERVED}total_{place}": total for place, total in enumerate(totals)}
         summed: dict[str, str | int] = {name: 1 if total.value is None else name for name, total in names.items()}
         if bins is not None:
             summed[BIN + "_rows"] = 1
-        columns = {name: total.column(table) for name, total in names.items() if total.value is not None}
-        if bins is not None:
-            columns[BIN] = bins.column(table)
-        query = contributions(
-            table.mutate(**columns) if columns else table,
-            engine=rows.on.engine,
+
+        def made() -> Any:
+            table = self.keys.mark(rows)
+            columns = {name: total.column(table) for name, total in names.items() if total.value is not None}
+            if bins is not None:
+                columns[BIN] = bins.column(table)
+            return table.mutate(**columns) if columns else table
+
+        query = statement(
+            rows.on,
+            made,
+            known_by=(rows.expression.op(), self._kinds(rows), self.keys, tuple(totals), bins),
+            weight=len(self.keys.groups) * (len(self.keys.columns) + 1) * WEIGHT_OF_KEY,
             unit=rows.unit if self.limits != Limits() or units else None,
             groups=self.keys.group_columns(),
             totals=summed,
@@ -69,6 +76,7 @@ class Collecting:
             units=UNITS if units else None,
             limits=self.limits,
             salt=salt,
+            fresh_salt=fresh_salt,
             order=self.order,
         )
         answered = run(rows.on, query, progress=self.progress)
@@ -81,6 +89,10 @@ class Collecting:
         if bins is not None:
             found[bins] = self._binned(cells, result[BIN + "_rows"], bins)
         return found
+
+    def _kinds(self, rows: Rows) -> tuple[Type, ...]:
+        """What the columns of keys are taken for, which decides how they are compared."""
+        return tuple(rows.schema[name] for name in self.keys.columns)
 
     def _places(self, result: dict[str, list[Any]]) -> list[int | None]:
         """The group of each row of the engine's answer."""

@@ -12,7 +12,7 @@ from viameter.core import Loss, Measurement, by
 from viameter.errors import NoTheorem, NumberError, ParameterError
 from viameter.measures import ApproxDP, ApproxZCDP
 from viameter.measures.amounts import ApproxLoss, ApproxZCDPLoss
-from viameter.query.bounding import Limits, contributions
+from viameter.query.bounding import Limits, statement
 from viameter.query.collecting import MOST, Order, Progress, fresh_salt
 from viameter.query.contributing import limits_of
 from viameter.query.engines import run
@@ -150,15 +150,17 @@ class Counting:
 
     def __call__(self, rows: Rows) -> dict[Key, int]:
         """The number of units by key; exact, and private."""
-        query = contributions(
-            rows.expression,
-            engine=rows.on.engine,
+        query = statement(
+            rows.on,
+            lambda: rows.expression,
+            known_by=rows.expression.op(),
             unit=rows.unit,
             groups=self.columns,
             totals={},
             units=COUNT,
             limits=self.limits,
             salt=fresh_salt(),
+            fresh_salt=fresh_salt,
             order=self.order,
         )
         found: dict[Key, int] = {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
-from viameter.errors import ParameterError, QueryableError, plain
+from viameter.errors import ParameterError, QueryableError, ViameterError, plain
 from viameter.ledger import Ledger
+from viameter.ledger.deadlines import is_given_up
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
@@ -39,7 +41,7 @@ class Session:
         self.unit = unit
         self.purse = purse
         self.order: Order = order
-        self.progress = progress
+        self.progress = Waiting(progress)
         self._process = os.getpid()
 
     @classmethod
@@ -62,7 +64,7 @@ class Session:
     def under(self, purse: Purse, *, source: Rows | None = None, space: Space | None = None) -> Session:
         """A session of the same rows, or of a part of them, whose budget is a share of this one's, charged here."""
         return Session(
-            source or self.source, space or self.space, self.unit, purse, order=self.order, progress=self.progress
+            source or self.source, space or self.space, self.unit, purse, order=self.order, progress=self.progress.tell
         )
 
     @property
@@ -113,6 +115,24 @@ class Session:
             # An engine's threads and connections are not here: it would be charged, and never answer.
             raise QueryableError("a session does not survive a fork: open the table in this process; nothing was spent")
         return self.purse.charge(measurement, key=key, identity=identity)
+
+
+class GivenUp(ViameterError):
+    """A question ran past its deadline: its engine is told to stop. Nobody sees this, since nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Told about twice a second that a question still runs: says so, and stops it if its deadline has passed."""
+
+    tell: Progress | None
+
+    def __call__(self, text: str) -> None:
+        """Tell, or stop."""
+        if is_given_up():
+            raise GivenUp("nobody waits for this question any more")
+        if self.tell is not None:
+            self.tell(text)
 
 
 def check_budget(budget: Any) -> None:

@@ -121,6 +121,15 @@ def open_shares(
     return _settled(known)
 
 
+def purse_for(
+    purse: LedgerPurse, source: Any, *, by: str, scopes: Sequence[str], deadline: float | None
+) -> LedgerPurse:
+    """The purse of the same scope for somebody else who asks; other scopes that pay are theirs alone."""
+    book, asking = purse.ledger, purse.meter
+    meter = book.meter(asking.space, source, scopes=[purse.name, *scopes], by=by, deadline=deadline)
+    return LedgerPurse(meter, purse.name)
+
+
 def purse_of(purse: LedgerPurse, name: str, space: Space, source: Any) -> LedgerPurse:
     """The purse of a share. Scopes that have not paid for it pay for every question."""
     paid_by = _settled(purse.ledger.scope(name))["paid_by"]

@@ -163,3 +163,16 @@ class LedgerPurse(Purse):
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
         """Reserve, run, commit, release."""
         return self.meter(measurement, key=key, identity=identity())
+
+
+class ReplayPurse(LedgerPurse):
+    """The same scopes, of which nothing can be spent: what was released under a key is given again, and nothing else.
+
+    That the question is the one that was asked then is for whoever uses it to know.
+    """
+
+    def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
+        """What was stored under the key."""
+        if key is None:
+            raise ParameterError("key is missing: which of the answers that were released is meant?")
+        return self.ledger.replay(key, by=self.meter.by).value

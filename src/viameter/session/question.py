@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,10 +16,11 @@ from viameter.query.collecting import Collecting
 from viameter.query.contributing import limits_of
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
-from viameter.query.planning import Part, Plan, noise_kind, plan, read_spend
+from viameter.query.planning import Part, Plan, noise_kind, read_spend
 from viameter.query.preview import Preview, PreviewRow
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
+from viameter.session.planned import plan_of
 from viameter.session.table import Table
 from viameter.session.within import spend_for
 
@@ -191,9 +192,10 @@ class Question:
 
     def _plan(self, spend: Loss, weights: Mapping[str, Number] | None) -> Plan:
         loss = read_spend(spend, self.table.session.measure)
-        made = plan(self.table.relation, self._shares(weights), self.collecting, loss, name=repr(self))
-        # As a query to something that was spawned, it is known by this.
-        return replace(made, measurement=replace(made.measurement, identity=(self._identity(),)))
+        return plan_of(
+            self.table.session, self.table.relation, self._shares(weights), self.collecting, loss,
+            name=repr(self), identity=self._identity(),
+        )  # fmt: skip
 
     def _shares(self, weights: Mapping[str, Number] | None) -> dict[Statistic, Fraction]:
         """The weight of each statistic: what aggregates that use it give it, each in equal parts to all it uses."""

@@ -66,6 +66,10 @@ class Ranked:
         """The keys as lists, by column, in order."""
         return {name: [group[place] for group in self.groups] for place, name in enumerate(self.keys)}
 
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The keys as a dict for each group, in order."""
+        return [dict(zip(self.keys, group, strict=True)) for group in self.groups]
+
     def __len__(self) -> int:
         return len(self.groups)
 

@@ -170,6 +170,29 @@ class Table:
 
         return find_bounds(self, column, within=within, spend=spend, q=q)
 
+    def asked_by(self, person: str, *, scopes: Sequence[str] = (), deadline: float | None = None) -> Table:
+        """The same table under the same ledger, asked by somebody else: keys are theirs, and `scopes` pay too."""
+        from viameter.session.durable import purse_for
+        from viameter.session.purse import LedgerPurse
+
+        purse = self.session.purse
+        if not isinstance(purse, LedgerPurse):
+            raise ParameterError("asked_by: who asks is written into a ledger: open the table with ledger='budget.db'")
+        made = purse_for(purse, self.session.source, by=person, scopes=scopes, deadline=deadline)
+        return replace(self, session=self.session.under(made))
+
+    def replayed_for(self, person: str) -> Table:
+        """The table whose questions are answered from the ledger alone, by what a person got under the same key.
+
+        Nothing can be spent or run; that a question is the one that was asked under its key is not checked.
+        """
+        from viameter.session.purse import LedgerPurse, ReplayPurse
+
+        asked = self.asked_by(person)
+        purse = asked.session.purse
+        assert isinstance(purse, LedgerPurse)
+        return replace(asked, session=asked.session.under(ReplayPurse(purse.meter, purse.name)))
+
     def sub_budget(self, name: str, *, budget: Loss) -> Table:
         """The same table with a share of its budget, which is charged now as a whole, under a name."""
         from viameter.session.parts import sub_budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import gc
 import os
 import pickle
@@ -20,21 +21,39 @@ ROOT = Path(__file__).parents[3]
 MAIN = "from tests.ledger.crash.processes import main; main()"
 
 
-def in_clean_process(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def in_clean_process(function: Callable[..., Any], *args: Any, within: float = 600, **options: Any) -> Any:
     """Call a function of a module in a new process: what is forked there has no thread and no connection of a test's.
 
-    Its file is imported there, so that a fork has everything at hand.
+    Its file is imported there, so that a fork has everything at hand. A process that crashes, or that is not done
+    within some seconds, is a failure that shows what it said and where each of its threads was.
     """
     asked = pickle.dumps((function.__module__, function.__qualname__, args, options))
-    ran = subprocess.run(
-        [sys.executable, "-c", MAIN], input=asked, capture_output=True, cwd=ROOT, check=False, timeout=600
-    )
-    assert ran.returncode == 0, ran.stderr.decode()[-10_000:]
-    return pickle.loads(ran.stdout)
+    command, pipe = [sys.executable, "-c", MAIN], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
+        try:
+            answer, said = process.communicate(asked, timeout=within)
+            ended = f"it ended with {process.returncode}"
+        except subprocess.TimeoutExpired:
+            answer, said = _what_it_does(process)
+            ended = f"it was not done within {within} seconds"
+        finally:
+            process.kill()
+    assert ended == "it ended with 0", f"{ended}:\n{said.decode(errors='replace')[-10_000:]}"
+    return pickle.loads(answer)
+
+
+def _what_it_does(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """End a process that hangs, and have it say where each of its threads is."""
+    process.send_signal(signal.SIGABRT)  # which its fault handler answers, whatever holds the interpreter
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.communicate(timeout=10)
+    process.kill()
+    return process.communicate()
 
 
 def main() -> None:
     """What a clean process does."""
+    faulthandler.enable()
     end_with_parent()
     answer = os.dup(1)
     os.dup2(2, 1)  # whatever is printed is no answer

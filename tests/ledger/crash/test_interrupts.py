@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-import random
+import signal
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.ledger.conftest import SPACE
+from tests.ledger.crash.interrupts import SECONDS, VICTIMS, charge_and_interrupt
 from tests.ledger.crash.kinds import KINDS, requests_of_every_kind
-from tests.ledger.crash.processes import folder_in_memory
+from tests.ledger.crash.processes import folder_in_memory, in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -22,9 +21,6 @@ from viameter.ledger.writer import _Ticket
 
 # An interrupt may leave a file to the garbage collector, which closes it, and warns.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-SECONDS = 30.0
-"""For threads that should be long done."""
 
 
 def once(function: Callable[..., Any], *, after: bool) -> Callable[..., Any]:
@@ -108,54 +104,21 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("in_memory", [False, True], ids=["file", "memory"])
 def test_interrupts_at_random_times(in_memory: bool) -> None:
     with folder_in_memory() as folder:
-        book = ledgers.in_memory() if in_memory else ledgers.open(folder / "budget.db")
-        with book:
-            book.define("all", vm.pure(10_000), SPACE)
-            told, interrupts = _charge_and_interrupt(book)
-            charged = {entry.record["key"] for entry in book.entries() if entry.kind == "reserve"}
-            assert told <= charged and len(charged - told) <= interrupts
-            assert interrupts > 10 and len(told) > 50
-            assert book.scope("all").spent == vm.pure(len(charged))
-            assert ledgers.verify(book).ok
+        location = None if in_memory else str(folder / "budget.db")
+        found = in_clean_process(charge_and_interrupt, location, within=4 * SECONDS)
+    assert found.failed == []
+    assert found.told <= found.charged and len(found.charged - found.told) <= len(found.interrupted)
+    assert len(found.interrupted) > 10 and len(found.told) > 50
+    assert {int(key.split("-")[0]) for key in found.interrupted} <= set(range(VICTIMS))
+    assert found.spent == vm.pure(len(found.charged))
+    assert found.problems == []
 
 
-def _charge_and_interrupt(book: Ledger) -> tuple[set[str], int]:
-    """Charge in threads, and interrupt two of them again and again; what they heard of, and how often they ended."""
-    told: set[str] = set()
-    failed: list[BaseException] = []
-    interrupts = [0]
-    done = threading.Event()
+def test_a_process_that_hangs_is_a_failure_that_shows_where() -> None:
+    with pytest.raises(AssertionError, match=r"(?s)not done within 5 seconds:.*Aborted.*processes.py.* in main"):
+        in_clean_process(signal.pause, within=5)
 
-    def charge(name: int) -> None:
-        number = 0
-        while not done.is_set():
-            key, number = f"{name}-{number}", number + 1
-            try:
-                assert book.reserve(vm.pure(1), scopes=["all"], key=key).new
-                told.add(key)
-            except KeyboardInterrupt:
-                interrupts[0] += 1
-            except BaseException as problem:
-                failed.append(problem)
 
-    def charge_until_done(name: int) -> None:
-        while not done.is_set():
-            try:
-                charge(name)
-            except KeyboardInterrupt:  # between two requests
-                continue
-
-    threads = [threading.Thread(target=charge_until_done, args=(name,), daemon=True) for name in range(4)]
-    for thread in threads:
-        thread.start()
-    chance, end = random.Random(5), time.monotonic() + SECONDS
-    while (interrupts[0] < 40 or len(told) < 100) and time.monotonic() < end and not failed:
-        victim = ctypes.c_ulong(threads[chance.randrange(2)].ident or 0)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(victim, ctypes.py_object(KeyboardInterrupt))
-        time.sleep(chance.uniform(0, 0.02))
-    done.set()
-    for thread in threads:
-        thread.join(SECONDS)
-    assert not any(thread.is_alive() for thread in threads), "a thread waits for something that nobody writes"
-    assert failed == []
-    return told, interrupts[0]
+def test_a_process_that_crashes_is_a_failure_that_shows_where() -> None:
+    with pytest.raises(AssertionError, match=r"(?s)ended with -11:.*Segmentation fault.*processes.py.* in main"):
+        in_clean_process(signal.raise_signal, signal.SIGSEGV)

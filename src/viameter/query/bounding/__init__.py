@@ -4,9 +4,11 @@
 - `projection`: the columns that take part.
 - `keeping`: which rows are kept; the stability of it.
 - `summing`: the whole query.
+- `asking`: the query as text, which is compiled once and has another salt each time.
 """
 
+from viameter.query.bounding.asking import statement
 from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.summing import contributions, kept_rows
 
-__all__ = ["Limits", "contributions", "kept_rows"]
+__all__ = ["Limits", "contributions", "kept_rows", "statement"]

@@ -24,7 +24,7 @@ from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.projection import Projection
 from viameter.query.engines import native_digest, portable_digest
 
-__all__ = ["FIRST", "WEIGHT", "Order", "bounded", "counted", "needed"]
+__all__ = ["FIRST", "WEIGHT", "Order", "bounded", "counted", "needed", "ordered"]
 
 FIRST = "first"
 """The name in the query of the column that is true at a unit's first kept row in a group and false at its others."""
@@ -63,13 +63,18 @@ def needed(limits: Limits, projection: Projection) -> Limits:
     return limits.reduced
 
 
+def ordered(projection: Projection, *, limits: Limits, first: bool) -> bool:
+    """Whether rows are put in the order of their digests; the limits are those `needed`."""
+    return projection.unit is not None and (limits != Limits() or first)
+
+
 def bounded(table: Any, projection: Projection, *, limits: Limits, order: Order, first: bool) -> Any:
     """The kept rows of a projected table, with the column `FIRST` if `first`; the limits are those `needed`."""
     import ibis
 
     if projection.unit is None:
         return table.mutate(**{FIRST: ibis.literal(True)}) if first else table
-    if limits == Limits() and not first:
+    if not ordered(projection, limits=limits, first=first):
         return table
     kept = _Keeping(table, projection, order).rows(limits, first=first)
     return kept.select(*table.columns, *([FIRST] if first else []))

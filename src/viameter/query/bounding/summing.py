@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from viameter.query.bounding.keeping import FIRST, WEIGHT, Order, bounded, counted, needed
+from viameter.query.bounding.keeping import FIRST, WEIGHT, Order, bounded, counted, needed, ordered
 from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.projection import Projection, checked_groups
 from viameter.query.engines import exact_sum
 
-__all__ = ["contributions", "kept_rows"]
+__all__ = ["contributions", "is_salted", "kept_rows"]
 
 
 def contributions(
@@ -65,9 +65,7 @@ def contributions(
         sums = {name: exact_sum(engine, kept[WEIGHT]) for name in projection.totals}
         sums |= {} if units is None else {units: kept.count()}
         return _added_up(kept, names, sums)
-    # Where rows are ranked within groups anyway, a unit's first in its group is known; elsewhere units are counted
-    # without it, unless it must be known for its bin.
-    first = units is not None and (bins is not None or limits.groups is not None or limits.per_group is not None)
+    first = _knows_first(projection, limits)
     kept = bounded(table, projection, limits=limits, order=rank, first=first)
     sums = {
         name: exact_sum(engine, kept[projection.total_name(total)])
@@ -78,6 +76,22 @@ def contributions(
     if units is not None:
         sums[units] = _units(kept, unit, first=first)
     return _added_up(kept, names, sums)
+
+
+def is_salted(
+    *,
+    unit: str | None,
+    groups: Sequence[str],
+    totals: Mapping[str, str | int],
+    limits: Limits,
+    bins: str | None = None,
+    units: str | None = None,
+) -> bool:
+    """Whether `contributions` orders rows by digests, so that a salt stands in its query."""
+    projection = Projection(unit, checked_groups(groups), dict(totals), bins, units)
+    limits = needed(limits, projection)
+    is_ordered = ordered(projection, limits=limits, first=_knows_first(projection, limits))
+    return is_ordered and not _only_counts(projection, limits)
 
 
 def kept_rows(
@@ -110,6 +124,14 @@ def _only_counts(projection: Projection, limits: Limits) -> bool:
         and limits.groups is None
         and (limits.per_group is not None or projection.units is not None)
     )
+
+
+def _knows_first(projection: Projection, limits: Limits) -> bool:
+    """Whether units are counted by their first rows. Where rows are ranked within groups anyway, a unit's first in its
+    group is known; elsewhere units are counted without it, unless it must be known for its bin.
+    """
+    is_ranked = limits.groups is not None or limits.per_group is not None
+    return projection.units is not None and (projection.bins is not None or is_ranked)
 
 
 def _added_up(kept: Any, names: Mapping[str, str], sums: Mapping[str, Any]) -> Any:

@@ -5,7 +5,8 @@ Ibis and the engines are heavy and optional: they are imported when a source is 
 
 from viameter.query.engines.capabilities import ENGINES, require, supports
 from viameter.query.engines.columns import arrow_table
-from viameter.query.engines.digests import native_digest, portable_digest
+from viameter.query.engines.compiled import WEIGHT_OF_KEY, Statement, compile_query, compile_salted
+from viameter.query.engines.digests import native_digest, portable_digest, salt_in_sql
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.public import public_table
 from viameter.query.engines.running import run, sql_of
@@ -15,10 +16,14 @@ from viameter.query.engines.table import EngineTable
 
 __all__ = [
     "ENGINES",
+    "WEIGHT_OF_KEY",
     "ConnectionLost",
     "EngineError",
     "EngineTable",
+    "Statement",
     "arrow_table",
+    "compile_query",
+    "compile_salted",
     "exact_sum",
     "native_digest",
     "open_source",
@@ -26,6 +31,7 @@ __all__ = [
     "public_table",
     "require",
     "run",
+    "salt_in_sql",
     "sql_of",
     "supports",
 ]

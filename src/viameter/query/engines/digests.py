@@ -25,7 +25,7 @@ def portable_digest(engine: str, parts: Sequence[Any], salt: str) -> Any:
     """
     require(engine, "portable digests")
     ibis = import_ibis()
-    text = ibis.literal(f"{_checked(salt)}|")
+    text = ibis.literal(f"{salt_in_sql(engine, 'portable', salt)}|")
     for part in _some(parts):
         text = text + _encoded(engine, part)
     return _function("md5", (text.type(),), "string")(text)
@@ -35,23 +35,33 @@ def native_digest(engine: str, parts: Sequence[Any], salt: str) -> Any:
     """A 64-bit integer by the engine's own hash of salt and parts: faster, but other rows come first in each engine."""
     require(engine, "native digests")
     ibis = import_ibis()
-    parts = _some(parts)
-    seed = int.from_bytes(sha256(_checked(salt).encode()).digest()[:8], signed=True)
-    first = ibis.literal(seed, type="int64")
+    parts, written = _some(parts), salt_in_sql(engine, "native", salt)
     if engine == DUCKDB:
+        first = ibis.literal(int(written), type="int64")
         # Hashes of parts are combined by exclusive or: hashed once more, so that the salt does not only flip bits.
         inner = _function("hash", (first.type(), *(part.type() for part in parts)), "uint64")(first, *parts)
         return _function("hash", (inner.type(),), "uint64")(inner)
     if engine == PYSPARK:
+        first = ibis.literal(int(written), type="int64")
         # Each part seeds the hash of the next. NULL is passed over, so that it is said apart where it stands.
         chain = [first, *(piece for part in parts for piece in (part.isnull(), part))]
         return _function("xxhash64", tuple(piece.type() for piece in chain), "int64")(*chain)
     # PostgreSQL's own hash of short texts that differ in a bit prefers some orders: it is given their MD5.
-    text = ibis.literal(f"{salt}|")
+    text = ibis.literal(f"{written}|")
     for part in parts:
         text = text + _said(part.cast("string"))
     digest = _function("md5", (text.type(),), "string")(text)
     return _function("hashtextextended", ("string", "int64"), "int64")(digest, 0)
+
+
+def salt_in_sql(engine: str, order: str, salt: str) -> str:
+    """How a salt is written in the queries of an engine: nothing else in a digest depends on it.
+
+    An engine's own hash begins with a number, or ("portable", and in PostgreSQL) a text begins with the salt and a bar.
+    """
+    if order == "portable" or engine not in (DUCKDB, PYSPARK):
+        return _checked(salt)
+    return str(int.from_bytes(sha256(_checked(salt).encode()).digest()[:8], signed=True))
 
 
 def _checked(salt: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any
 
-from viameter.errors import ParameterError
+from viameter.query.engines.compiled import Statement, compile_query, written_sql
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.jobs import Job, job_of
 from viameter.query.engines.quiet import THREAD_NAME
@@ -19,7 +19,7 @@ HALF_A_SECOND = 0.5
 
 
 def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-    """The rows of an Ibis query as Python values; for small results.
+    """The rows of an Ibis query, or of a Statement that was made of one, as Python values; for small results.
 
     Interrupted by Ctrl-C, or by an error of `progress`, it cancels the query in the engine and raises that on; the
     table can be asked again. `progress` is told about twice a second how long it has taken.
@@ -36,11 +36,12 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
             seconds = f"{time.monotonic() - began:.0f} s"
             progress(seconds if share is None else f"{seconds}, {share:.0%} done")
 
+    statement = query if isinstance(query, Statement) else compile_query(table.backend, query)
     turn = turn_of(table.backend)
     while not turn.lock.acquire(timeout=HALF_A_SECOND):
         tell()
     try:
-        running = _Running(_prepared(table, query, turn), turn)
+        running = _Running(_prepared(table, statement, turn), turn)
         running.start()
     except BaseException:
         turn.lock.release()
@@ -51,18 +52,12 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
     except BaseException:
         running.cancel()
         raise
-    names = query.as_table().columns
-    return [dict(zip(names, row, strict=True)) for row in running.rows()]
+    return [dict(zip(statement.columns, row, strict=True)) for row in running.rows()]
 
 
 def sql_of(table: EngineTable, query: Any, *, pretty: bool = True) -> str:
     """The SQL that the engine is given for a query."""
-    ibis_compiler = table.backend.compiler
-    try:
-        # Not by the backend, which logs what it compiles if Ibis was set to be verbose.
-        return str(ibis_compiler.to_sqlglot(query.as_table()).sql(dialect=table.backend.dialect, pretty=pretty))
-    except Exception as error:
-        raise ParameterError(f"this query cannot be written for {table.engine} ({type(error).__name__})") from None
+    return written_sql(table.backend, query, pretty=pretty)
 
 
 class _Running:
@@ -114,14 +109,16 @@ class _Running:
         return self._rows
 
 
-def _prepared(table: EngineTable, query: Any, turn: Turn) -> Job:
+def _prepared(table: EngineTable, statement: Statement, turn: Turn) -> Job:
     turn.drop_what_is_unused()
-    job = job_of(table.backend, sql_of(table, query, pretty=False))
+    job = job_of(table.backend, statement.sql)
     error: EngineError | None = None
-    try:
-        table.backend._run_pre_execute_hooks(query)  # hands over small tables that the expression holds
-    except Exception as cause:
-        error = _sealed(job, cause)
+    if statement.query is not None:
+        try:
+            # Hands over small tables that the expression holds, if they are not there (any more).
+            table.backend._run_pre_execute_hooks(statement.query)
+        except Exception as cause:
+            error = _sealed(job, cause)
     if error is not None:
         raise error
     return job

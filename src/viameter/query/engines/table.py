@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import known_engine
+from viameter.query.engines.compiled import CompiledQueries
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.names import fresh_name
 
@@ -21,6 +22,8 @@ class EngineTable:
     """The Ibis backend that runs it."""
     keeps: tuple[Any, ...] = ()
     """What must stay alive as long as the table does, such as frames that the engine reads in place."""
+    compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)
+    """The queries that were asked of it last; one store for all tables that are made of one that was opened."""
 
     def __post_init__(self) -> None:
         ibis = import_ibis()

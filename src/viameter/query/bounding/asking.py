@@ -1,0 +1,56 @@
+"""The query of a release as text for its engine: compiled once for all releases of a question, salted for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+from viameter.query.bounding.limits import Limits
+from viameter.query.bounding.summing import contributions, is_salted
+from viameter.query.engines import EngineTable, Statement, compile_query, compile_salted, salt_in_sql
+
+__all__ = ["statement"]
+
+
+def statement(
+    table: EngineTable,
+    rows: Callable[[], Any],
+    *,
+    known_by: Hashable,
+    salt: str,
+    fresh_salt: Callable[[], str],
+    weight: int = 0,
+    unit: str | None,
+    groups: Sequence[str],
+    totals: Mapping[str, str | int],
+    limits: Limits,
+    bins: str | None = None,
+    units: str | None = None,
+    order: Literal["native", "portable"] = "native",
+) -> Statement:
+    """What `contributions` adds up of `rows()`, with this salt, ready to run on the backend of a table.
+
+    `known_by` says what `rows()` are: two that are equal must be the same Ibis table, to the letter. It is compared by
+    its value and held as long as the query is kept. `weight` is about how many letters it holds. Queries of which the
+    salt cannot be taken out (see `engines.compiled`) are compiled anew with each salt.
+    """
+    asked: dict[str, Any] = {"unit": unit, "groups": tuple(groups), "limits": limits, "bins": bins, "units": units}
+    key = (known_by, order, tuple(totals.items()), *asked.values())
+    engine, backend = table.engine, table.backend
+    compiled = table.compiled.find(key)
+    if compiled is None:
+        # Drawn now, secretly, and thrown away: it is the salt of no release, and no question can hold it.
+        placeholder = fresh_salt()
+        made = contributions(rows(), engine=engine, totals=totals, order=order, salt=placeholder, **asked)
+        compiled = compile_salted(
+            backend,
+            made,
+            placeholder=salt_in_sql(engine, order, placeholder),
+            is_salted=is_salted(totals=totals, **asked),
+        )
+        if compiled is None:
+            return compile_query(
+                backend, contributions(rows(), engine=engine, totals=totals, order=order, salt=salt, **asked)
+            )
+        table.compiled.keep(key, compiled, weight=weight)
+    return compiled.with_salt(salt_in_sql(engine, order, salt))

@@ -1,0 +1,189 @@
+"""Routes about datasets: what they are, their columns, budgets, history; registering and describing them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from viameter.ledger import Ledger
+from viameter.ledger.lines import Line, entries_back, line_of
+from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
+from viameter.service.api import models as m
+from viameter.service.api.needing import Visit, needs
+from viameter.service.documents import dataset_document, line_document, schema_document, scope_document
+from viameter.service.problems import Problem, not_found
+from viameter.session.written_values import read_loss
+
+router = APIRouter(prefix="/datasets", tags=["datasets"])
+MOST_LINES = 200
+DatasetName = Annotated[str, Path(max_length=64)]
+
+
+@router.get("", response_model=m.Datasets)
+def list_datasets(visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
+    """The datasets that you may see, with what is left of their budgets."""
+    names = visit.person.visible(visit.service.catalog.names())
+    return {"datasets": [_dataset(visit, name) for name in names]}
+
+
+@router.post("", response_model=m.Dataset, status_code=201)
+def register_dataset(body: m.NewDataset, visit: Visit = needs(Action.REGISTER)) -> dict[str, Any]:
+    """Register a dataset with its budget. No row is read."""
+    document = body.model_dump(exclude_none=True, exclude={"name", "why"})
+    visit.service.catalog.register(body.name, document, by=visit.person.name, why=body.why or "registered")
+    return _dataset(visit, body.name)
+
+
+@router.get("/{dataset}", response_model=m.Dataset)
+def show_dataset(dataset: DatasetName, visit: Visit = needs(Action.SEE)) -> dict[str, Any]:
+    """What is public of a dataset, and what is left of its budget."""
+    return _dataset(visit, dataset)
+
+
+@router.patch("/{dataset}", response_model=m.Dataset)
+def describe_dataset(dataset: DatasetName, body: m.Description, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Say something else of a dataset: title, description, what is public of its columns."""
+    visit.service.catalog.describe(dataset, body.model_dump(exclude_none=True), by=visit.person.name)
+    return _dataset(visit, dataset)
+
+
+@router.get("/{dataset}/schema", response_model=m.Schema)
+def show_schema(dataset: DatasetName, visit: Visit = needs(Action.SEE)) -> dict[str, Any]:
+    """The columns: their types, and what the custodian says of them. Nothing of it is found out from rows."""
+    return schema_document(visit.service.catalog.opened(dataset))
+
+
+@router.get("/{dataset}/budgets", response_model=m.Budgets)
+def show_budgets(dataset: DatasetName, visit: Visit = needs(Action.SEE)) -> dict[str, Any]:
+    """The budget of a dataset, and limits of single people: all of them for a custodian or auditor, else your own."""
+    return budgets_document(visit, dataset)
+
+
+@router.put("/{dataset}/budget", response_model=m.Budgets)
+def set_budget(dataset: DatasetName, body: m.NewBudget, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Another budget, as an entry of the ledger that says who and why; never below what was spent."""
+    loss = read_loss(body.budget, "budget")
+    visit.service.catalog.set_budget(dataset, loss, by=visit.person.name, why=body.why)
+    return budgets_document(visit, dataset)
+
+
+@router.put("/{dataset}/budgets/{person}", response_model=m.Budgets)
+def set_personal_budget(
+    dataset: DatasetName, person: DatasetName, body: m.NewBudget, visit: Visit = needs(Action.MANAGE)
+) -> dict[str, Any]:
+    """What one person may spend of the dataset's budget."""
+    if visit.service.state.person(person) is None:
+        raise not_found()
+    loss = read_loss(body.budget, "budget")
+    visit.service.catalog.set_personal(dataset, person, loss, by=visit.person.name, why=body.why)
+    return budgets_document(visit, dataset)
+
+
+@router.put("/{dataset}/people/{person}", response_model=m.Done)
+def set_roles(
+    dataset: DatasetName, person: DatasetName, body: m.Roles, visit: Visit = needs(Action.MANAGE)
+) -> dict[str, Any]:
+    """Who may ask: the roles of a person for this dataset that a custodian can grant, analyst and auditor."""
+    grant_roles(visit, dataset, person, [Role(role) for role in body.roles])
+    return {"done": True}
+
+
+def grant_roles(visit: Visit, dataset: str, person: str, roles: list[Role]) -> None:
+    """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are."""
+    known = visit.service.state.person(person)
+    if known is None:
+        raise not_found()
+    stay = [one for one in known["grants"] if one.dataset == dataset and one.role not in GRANTED_BY_CUSTODIANS]
+    wanted = [Grant(role, dataset) for role in roles if role in GRANTED_BY_CUSTODIANS]
+    visit.service.state.set_grants(person, [*stay, *wanted], by=visit.person.name, dataset=dataset)
+
+
+@router.get("/{dataset}/history", response_model=m.History)
+def show_history(
+    dataset: DatasetName,
+    last: Annotated[int, Query(ge=1, le=MOST_LINES)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=2**62, description="Only entries before this one.")] = None,
+    visit: Visit = needs(Action.SEE),
+) -> dict[str, Any]:
+    """What was charged and decided, the newest first. Analysts see what they asked themselves."""
+    return history_document(visit, dataset, last=last, before=before)
+
+
+@router.get("/{dataset}/history/{entry}", response_model=m.LineDetail)
+def show_entry(
+    dataset: DatasetName, entry: Annotated[int, Path(ge=1, le=2**62)], visit: Visit = needs(Action.SEE)
+) -> dict[str, Any]:
+    """One charge, with the tree of theorems behind it."""
+    line, certificate = charge_of(visit, dataset, entry)
+    said = None if certificate is None else json.loads(certificate)
+    return {
+        "line": line_document(line, dataset=dataset),
+        "claim": None if said is None else said["claim"]["text"],
+        "derivation": None if said is None else said["derivation"],
+    }
+
+
+@router.get("/{dataset}/history/{entry}/certificate", response_model=dict[str, Any])
+def show_certificate(
+    dataset: DatasetName, entry: Annotated[int, Path(ge=1, le=2**62)], visit: Visit = needs(Action.SEE)
+) -> Response:
+    """The certificate of a charge: a file for `viameter check`."""
+    _, certificate = charge_of(visit, dataset, entry)
+    if certificate is None:
+        raise Problem(404, "no_certificate", "a part of this charge's proof cannot be written down")
+    name = f'attachment; filename="{dataset}-{entry}.json"'
+    return Response(certificate, media_type="application/json", headers={"content-disposition": name})
+
+
+def history_document(visit: Visit, dataset: str, *, last: int, before: int | None) -> dict[str, Any]:
+    """Lines of a dataset's history that a person may read."""
+    ledger = visit.service.ledger
+    allowed = (line for line in _lines(ledger, dataset) if may_read(visit, line))
+    wanted = (line for line in allowed if before is None or line.seq < before)
+    found = list(itertools.islice(wanted, last + 1))
+    return {"lines": [line_document(line, dataset=dataset) for line in found[:last]], "more": len(found) > last}
+
+
+def _lines(ledger: Ledger, dataset: str) -> Any:
+    return (line_of(entry) for entry in entries_back(ledger, dataset))
+
+
+def may_read(visit: Visit, line: Line) -> bool:
+    """Whether a person may read a line: those of everybody, or their own; what the dataset's budget is, all may."""
+    if visit.may(Action.READ_ALL) or not line.costs:
+        return True
+    return visit.may(Action.ASK) and line.by == visit.person.name
+
+
+def charge_of(visit: Visit, dataset: str, entry: int) -> tuple[Line, str | None]:
+    """A charge of this dataset that a person may read, with its certificate."""
+    ledger = visit.service.ledger
+    if entry > ledger.head.seq:
+        raise not_found()
+    found = ledger.entry(entry)
+    if found.kind != "reserve":
+        raise not_found()
+    line = line_of(found)
+    # An entry of another dataset is none of this one's, whatever number somebody writes.
+    if all(scope != dataset for scope, *_ in line.costs) or not may_read(visit, line):
+        raise not_found()
+    return line, None if line.certificate is None else ledger.document(line.certificate)
+
+
+def budgets_document(visit: Visit, dataset: str) -> dict[str, Any]:
+    """The budgets of a dataset that a person may see."""
+    catalog = visit.service.catalog
+    personal = catalog.personal_scopes(dataset)
+    seen = {name: scope for name, scope in personal.items() if name == visit.person.name or visit.may(Action.READ_ALL)}
+    people = {name: scope_document(scope) for name, scope in seen.items()}
+    return {"dataset": scope_document(catalog.scope(dataset)), "people": people}
+
+
+def _dataset(visit: Visit, name: str) -> dict[str, Any]:
+    catalog = visit.service.catalog
+    roles = [role.value for role in visit.person.roles(name)]
+    return dataset_document(catalog.opened(name), catalog.scope(name), roles)

@@ -1,0 +1,329 @@
+"""What requests and replies look like: the shapes that the OpenAPI description shows, and that requests are held to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", max_length=64)]
+Text = Annotated[str, Field(max_length=10_000)]
+Why = Annotated[str, Field(min_length=1, max_length=10_000, description="The reason, which the ledger keeps.")]
+Number = int | float | str
+LossIn = Annotated[
+    dict[str, str | int | list[str | int]],
+    Field(
+        description='A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; or as '
+        "replies write it. Numbers are text, so that they are exact.",
+        examples=[{"zcdp": "1/100"}],
+        min_length=1,
+        max_length=4,
+    ),
+]
+Expression = Annotated[
+    str | int | float | bool | dict[str, Any],
+    Field(
+        description='Text such as "wait > 60 and ward == \'A\'", or a document: {"column": name}, {"value": constant}, '
+        '{"operation": "gt", "arguments": [...], "options": [...]}. It is read as data and never executed.',
+        examples=["wait > 60", {"operation": "gt", "arguments": [{"column": "wait"}, {"value": 60}]}],
+    ),
+]
+
+
+class Closed(BaseModel):
+    """A body with these names and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Reply(BaseModel):
+    """A reply; later versions may have more names."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Question(Closed):
+    """A question: which rows, by which groups, what of them, and what it may cost."""
+
+    derive: dict[str, Expression] | None = None
+    filter: Expression | None = None
+    limit: dict[Literal["rows", "groups", "per_group"], Annotated[int, Field(ge=1)]] | None = None
+    group_by: str | list[str] | None = None
+    keys: list[Any] | dict[str, list[Any]] | None = Field(None, description="The groups, which are public.")
+    edges: list[int | float] | None = None
+    other: bool | None = None
+    aggregates: dict[str, dict[str, Any]] | None = Field(
+        None,
+        description='By name: {"count": true}, {"count_units": true}, {"mean": column, "bounds": [0, 240]}, sum, '
+        'variance, std, median, minimum, maximum, {"quantile": column, "q": "9/10", "bounds": [...]}.',
+        examples=[{"n": {"count": True}, "wait": {"mean": "wait", "bounds": [0, 240]}}],
+    )
+    top: Annotated[int, Field(ge=1)] | None = None
+    by: Literal["rows", "units"] | None = None
+    heavy_hitters: str | list[str] | None = None
+    spend: LossIn | None = None
+    within: dict[str, Number] | None = Field(None, description="Widths by aggregate, instead of a loss.")
+    alpha: Number | None = Field(None, description="How often an interval may miss; 1/20 unless said.")
+    weights: dict[str, Number] | None = None
+    raw: bool | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The question as it was written."""
+        return self.model_dump(exclude_none=True, exclude_unset=True)
+
+
+class ErrorBody(Reply):
+    """What went wrong."""
+
+    code: str = Field(examples=["over_budget"])
+    message: str
+    request: str = Field(description="The number of the request, which the log has too.")
+    details: dict[str, Any]
+
+
+class Error(Reply):
+    """The one shape of errors."""
+
+    error: ErrorBody
+
+
+class Loss(Reply):
+    """A loss, exactly, and in words."""
+
+    measure: str
+    text: str
+
+
+class Budget(Reply):
+    """What may be spent, what was, what is left."""
+
+    budget: Loss
+    spent: Loss
+    left: Loss
+    ever_spent: Loss
+    share_spent: float
+    renews: str | None
+
+
+class Dataset(Budget):
+    """What is public of a dataset."""
+
+    name: str
+    title: str
+    description: str
+    unit: dict[str, str]
+    measure: str
+    registered: str
+    roles: list[str]
+
+
+class Datasets(Reply):
+    """Those that one may see."""
+
+    datasets: list[Dataset]
+
+
+class NewDataset(Closed):
+    """A dataset with its budget."""
+
+    name: Name
+    source: Name = Field(description="A source of the configuration.")
+    table: Annotated[str, Field(min_length=1, max_length=300)] = Field(
+        description="A table of the source, or a file in its folder (FILE.duckdb#TABLE for a table in one)."
+    )
+    unit: dict[str, Any] = Field(examples=[{"per": "patient", "rows": 5}, {"row": True}])
+    budget: LossIn | None = None
+    types: dict[str, str] | None = None
+    order: Literal["native", "portable"] | None = None
+    title: Text | None = None
+    description: Text | None = None
+    columns: dict[str, dict[str, Any]] | None = None
+    why: Text | None = None
+
+
+class Description(Closed):
+    """What is said of a dataset."""
+
+    title: Text | None = None
+    description: Text | None = None
+    columns: dict[str, dict[str, Any]] | None = None
+
+
+class Schema(Reply):
+    """The columns of a dataset."""
+
+    columns: list[dict[str, Any]]
+    unusable: list[str]
+    unit: str
+
+
+class NewBudget(Closed):
+    """Another budget, and the reason for it."""
+
+    budget: LossIn
+    why: Why
+
+
+class Budgets(Reply):
+    """The budget of a dataset, and the limits of single people."""
+
+    dataset: Budget
+    people: dict[str, Budget]
+
+
+class Preview(Reply):
+    """What a question would cost, and how far its answers may be from the truth."""
+
+    question: str
+    loss: Loss
+    spent: Loss
+    left: Loss
+    fits: bool
+    alpha: str
+    unit: str
+    kept: str
+    notes: list[str]
+    aggregates: list[dict[str, Any]]
+
+
+class Release(Reply):
+    """A question and what came of it."""
+
+    key: str
+    by: str
+    dataset: str
+    asked: str
+    question: dict[str, Any]
+    state: Literal["released", "running", "failed", "lost"]
+    entry: int | None
+    replayed: bool | None
+    seconds: float | None
+    answer: dict[str, Any] | None
+
+
+class History(Reply):
+    """Lines of a dataset's history, the newest first."""
+
+    lines: list[dict[str, Any]]
+    more: bool
+
+
+class LineDetail(Reply):
+    """A charge and the theorems behind it."""
+
+    line: dict[str, Any]
+    claim: str | None
+    derivation: dict[str, Any] | None
+
+
+class GrantBody(Closed):
+    """A role for a dataset, or for all ("*")."""
+
+    role: Literal["admin", "custodian", "analyst", "auditor"]
+    dataset: Annotated[str, Field(max_length=64)] = "*"
+
+
+class NewPerson(Closed):
+    """A new person."""
+
+    name: Name
+    grants: list[GrantBody] = []
+
+
+class Grants(Closed):
+    """What somebody is granted."""
+
+    grants: list[GrantBody]
+
+
+class Roles(Closed):
+    """What somebody is for a dataset."""
+
+    roles: list[Literal["analyst", "auditor"]]
+
+
+class Active(Closed):
+    """Whether somebody is let in."""
+
+    active: bool
+
+
+class NewToken(Closed):
+    """A token that is to be made."""
+
+    label: Annotated[str, Field(max_length=200)] = ""
+    days: Annotated[int, Field(ge=1, le=3650)] | None = None
+
+
+class TokenShown(Reply):
+    """A token, this once."""
+
+    token: str
+    id: str
+    expires: str
+
+
+class Tokens(Reply):
+    """Tokens that were given out."""
+
+    tokens: list[dict[str, Any]]
+
+
+class Me(Reply):
+    """Who one is."""
+
+    name: str
+    grants: list[dict[str, str]]
+    datasets: list[str]
+
+
+class People(Reply):
+    """Everybody."""
+
+    people: list[dict[str, Any]]
+
+
+class Acts(Reply):
+    """What was administered, the newest first."""
+
+    acts: list[dict[str, Any]]
+
+
+class Checked(Reply):
+    """Whether a certificate holds."""
+
+    holds: bool
+    report: str
+
+
+class LedgerChecked(Reply):
+    """Whether the whole ledger adds up."""
+
+    holds: bool
+    entries: int
+    report: str
+
+
+class CertificateBody(Closed):
+    """A certificate, as it was downloaded."""
+
+    certificate: dict[str, Any]
+
+
+class ProgramBody(Closed):
+    """Programs to verify: text as it stands in a file, with @vm.program(adjacent=...) above each."""
+
+    source: Annotated[str, Field(min_length=1, max_length=100_000)]
+    bound: Annotated[str, Field(max_length=200)] | None = None
+
+
+class Verdicts(Reply):
+    """A verdict for each program."""
+
+    verdicts: list[dict[str, Any]]
+
+
+class Done(Reply):
+    """It was done."""
+
+    done: bool = True

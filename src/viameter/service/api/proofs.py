@@ -1,0 +1,59 @@
+"""Routes about proofs: certificates, programs, and whether the ledger adds up."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from fastapi import APIRouter
+
+from viameter.ledger import verify
+from viameter.service.access import Action
+from viameter.service.api import models as m
+from viameter.service.api.needing import Visit, needs
+from viameter.service.problems import Problem
+from viameter.service.programs import verify_submitted
+from viameter_check import check
+
+router = APIRouter(tags=["proofs"])
+_VERIFYING: dict[int, threading.BoundedSemaphore] = {}
+
+
+@router.post("/certificates/check", response_model=m.Checked)
+def check_certificate(body: m.CertificateBody, visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
+    """Derive every number of a certificate again, by the checker that shares no code with what made it."""
+    return checked(json.dumps(body.certificate))
+
+
+@router.post("/programs/verify", response_model=m.Verdicts)
+def verify_program(body: m.ProgramBody, visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
+    """Prove or refute programs. Their text is parsed and never executed; it takes up to some seconds."""
+    return {"verdicts": verified(visit, body.source, body.bound)}
+
+
+@router.get("/ledger/verify", response_model=m.LedgerChecked)
+def verify_ledger(visit: Visit = needs(Action.OVERSEE)) -> dict[str, Any]:
+    """Read the whole ledger and add everything up anew."""
+    visit.service.releases.take(visit.person.name)
+    report = verify(visit.service.ledger)
+    return {"holds": report.ok, "entries": report.entries, "report": str(report)}
+
+
+def checked(text: str) -> dict[str, Any]:
+    """What the checker says of a certificate."""
+    report = check(text)
+    return {"holds": bool(report.ok), "report": str(report)}
+
+
+def verified(visit: Visit, source: str, bound: str | None) -> list[dict[str, Any]]:
+    """Verdicts on submitted programs; so many requests at once, and others are told to come back."""
+    limits = visit.service.config.limits
+    visit.service.releases.take(visit.person.name)
+    free = _VERIFYING.setdefault(id(visit.service), threading.BoundedSemaphore(limits.verifications))
+    if not free.acquire(timeout=limits.verify_seconds):
+        raise Problem(503, "busy", "other programs are being verified: try again", retry_after=5)
+    try:
+        return verify_submitted(source, bound=bound, seconds=limits.verify_seconds)
+    finally:
+        free.release()

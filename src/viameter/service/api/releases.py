@@ -1,0 +1,106 @@
+"""Routes about questions: what one would cost, its release under a key, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Response
+
+from viameter.errors import AnswerLost, ParameterError, plain
+from viameter.service.access import Action
+from viameter.service.api import models as m
+from viameter.service.api.needing import Visit, needs
+from viameter.service.problems import not_found
+from viameter.service.secrets import fresh_id
+
+router = APIRouter(prefix="/datasets/{dataset}", tags=["questions"])
+KEY = r"[\x21-\x7e]{1,200}"
+"""A key: signs that can be seen."""
+DatasetName = Annotated[str, Path(max_length=64)]
+
+
+@router.post("/preview", response_model=m.Preview)
+def preview(dataset: DatasetName, question: m.Question, visit: Visit = needs(Action.ASK)) -> dict[str, Any]:
+    """What a question would cost and how wide its intervals would be. No row is read, and nothing is spent."""
+    return visit.service.desk.preview(visit.person.name, dataset, question.document())
+
+
+@router.post("/releases", response_model=m.Release, responses={202: {"model": m.Release}})
+async def release(
+    dataset: DatasetName,
+    question: m.Question,
+    response: Response,
+    key: Annotated[str | None, Header(alias="Idempotency-Key", description="One key is one question.")] = None,
+    prefer: Annotated[
+        str | None, Header(description="`wait=5`: reply after so many seconds, whatever is known.")
+    ] = None,
+    visit: Visit = needs(Action.ASK),
+) -> dict[str, Any]:
+    """Spend, run, and answer. Under a key that was used for the same question, the same answer, for nothing more.
+
+    A question that is not done after the time to wait is replied to with 202; its answer is had from Location.
+    """
+    service = visit.service
+    chosen = read_key(key) if key is not None else fresh_id()
+    # Before anything is reserved, or even read.
+    service.releases.take(visit.person.name)
+    wait = min(_seconds(prefer), service.config.limits.seconds + 5)
+    loop = asyncio.get_running_loop()
+    job = await loop.run_in_executor(None, service.desk.ask, visit.person.name, dataset, question.document(), chosen)
+    future = asyncio.wrap_future(job.future)
+    try:
+        done = await asyncio.wait_for(asyncio.shield(future), wait)
+    except TimeoutError:
+        future.add_done_callback(lambda late: late.exception())
+        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), chosen)
+    except AnswerLost as lost:
+        if not await loop.run_in_executor(None, service.desk.is_running_elsewhere, lost):
+            raise
+        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), chosen)
+    return done
+
+
+@router.get("/releases/{key}", response_model=m.Release)
+def show_release(
+    dataset: DatasetName,
+    key: Annotated[str, Path(max_length=200)],
+    by: Annotated[str | None, Query(max_length=64, description="Who asked; you, unless you may read all.")] = None,
+    visit: Visit = needs(Action.SEE),
+) -> dict[str, Any]:
+    """What came of a question: running, released, failed, or lost (charged, and cut off). Nothing is spent."""
+    return look_up(visit, dataset, key, by)
+
+
+def look_up(visit: Visit, dataset: str, key: str, by: str | None) -> dict[str, Any]:
+    """What came of a question that a person asked, or may read."""
+    own = by is None or by == visit.person.name
+    if not visit.may(Action.ASK if own else Action.READ_ALL) or not re.fullmatch(KEY, key):
+        raise not_found()
+    return visit.service.desk.look(by or visit.person.name, dataset, key)
+
+
+def read_key(given: str) -> str:
+    """A key as somebody chose it."""
+    if not re.fullmatch(KEY, given):
+        raise ParameterError(f"Idempotency-Key={plain(given)}: expected 1 to 200 signs of ASCII without spaces")
+    return given
+
+
+def _look(visit: Visit, dataset: str, key: str) -> dict[str, Any]:
+    return visit.service.desk.look(visit.person.name, dataset, key)
+
+
+def _later(response: Response, found: dict[str, Any], key: str) -> dict[str, Any]:
+    if found["state"] == "running":
+        response.status_code = 202
+        response.headers["Retry-After"] = "1"
+        response.headers["Preference-Applied"] = "wait"
+        response.headers["X-Release-Key"] = key
+    return found
+
+
+def _seconds(prefer: str | None) -> float:
+    found = re.search(r"\bwait=(\d{1,6})\b", prefer or "")
+    return float(found[1]) if found else float("inf")

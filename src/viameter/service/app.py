@@ -1,0 +1,144 @@
+"""The application: routes of the API and of the page around one Service, as ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from viameter._version import __version__
+from viameter.errors import ViameterError
+from viameter.service.access import Action
+from viameter.service.api import datasets, models, people, proofs, releases
+from viameter.service.api.needing import by_token, service_of
+from viameter.service.asgi import Front
+from viameter.service.problems import Problem, forbidden, not_found, problem_of
+from viameter.service.service import Service
+
+API = "/api/v1"
+CODES = {404: "not_found", 405: "wrong_method", 400: "malformed", 401: "unauthorized", 403: "forbidden"}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": models.Error, "description": text}
+    for status, text in {
+        400: "The body is not JSON.",
+        401: "No token, or one that opens nothing.",
+        403: "A role is missing.",
+        404: "Not there, or not for you.",
+        409: "Over budget, or refused as things stand; nothing was spent.",
+        410: "Charged, and no answer was stored.",
+        413: "The body is too large.",
+        422: "Not understood; or a key that was used for something else; or a question that failed and stays charged.",
+        429: "Too many requests.",
+        503: "Busy, or the ledger cannot be written.",
+    }.items()
+}
+
+
+def create_app(service: Service, *, close: bool = False) -> Any:
+    """The ASGI application of a service; with `close` it closes the service when the server stops."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        if close:
+            import anyio.to_thread
+
+            await anyio.to_thread.run_sync(service.close)
+
+    app = FastAPI(
+        title="viameter",
+        version=__version__,
+        description="Differentially private questions under budgets that cannot be overspent.",
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        servers=[{"url": service.config.server.prefix or "/"}],
+    )
+    app.state.service = service
+    api = APIRouter(prefix=API, responses=ERRORS)
+    for part in (datasets, releases, people, proofs):
+        api.include_router(part.router)
+    app.include_router(api)
+    _add_operations(app)
+    from viameter.service.page import add_page
+
+    add_page(app)
+    _add_problems(app)
+    return Front(app, service.config, service.metrics)
+
+
+def _add_operations(app: FastAPI) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    def healthy() -> Response:
+        """Whether the process answers."""
+        return PlainTextResponse("ok\n")
+
+    @app.get("/readyz", include_in_schema=False)
+    def ready(request: Request) -> Response:
+        """Whether the ledger and the tables can be read."""
+        service = service_of(request)
+        try:
+            _ = service.ledger.head
+            service.state.acts(last=1)
+        except Exception:  # whatever it is, it is not ready
+            return PlainTextResponse("not ready\n", 503)
+        return PlainTextResponse("ok\n")
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics(request: Request) -> Response:
+        """Counts and times, in the format of Prometheus."""
+        service = service_of(request)
+        if not service.config.open_metrics and not by_token(request).may(Action.OVERSEE):
+            raise forbidden(Action.OVERSEE.value)
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _add_problems(app: FastAPI) -> None:
+    def reply(request: Request, problem: Problem) -> Response:
+        from viameter.service.page import wants_page
+
+        if wants_page(request):
+            from viameter.service.page import show_problem
+
+            return show_problem(request, problem)
+        headers = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
+        if problem.status == 401:
+            headers["www-authenticate"] = "Bearer"
+        return JSONResponse(problem.document(request.scope["state"]["request"]), problem.status, headers=headers)
+
+    @app.exception_handler(Problem)
+    async def on_problem(request: Request, error: Problem) -> Response:
+        return reply(request, error)
+
+    @app.exception_handler(ViameterError)
+    async def on_known(request: Request, error: ViameterError) -> Response:
+        return reply(request, problem_of(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        # Where it is wrong and how; not what was written, which may be long, or a secret in the wrong place.
+        said = [
+            {"at": ".".join(str(part) for part in one["loc"]), "problem": one["msg"]} for one in error.errors()[:20]
+        ]
+        if any(one["type"] == "json_invalid" for one in error.errors()):
+            return reply(request, Problem(400, "malformed", "the body is not JSON"))
+        first = said[0] if said else {"at": "", "problem": ""}
+        message = f"{first['at']}: {first['problem']}"
+        return reply(request, Problem(422, "invalid", message, {"problems": said}))
+
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404:
+            return reply(request, not_found())
+        code = CODES.get(error.status_code, "malformed")
+        problem = Problem(error.status_code, code, str(error.detail))
+        answered = reply(request, problem)
+        for name, value in (error.headers or {}).items():
+            answered.headers[name] = value
+        return answered

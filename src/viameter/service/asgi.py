@@ -1,0 +1,138 @@
+"""What every request passes: a number, the prefix, limits on its body, headers that protect, a line in the log.
+
+It stands around everything else, so that nothing that goes wrong within reaches the server, which would log its text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from viameter.service.config import Config
+from viameter.service.problems import UNEXPECTED, Problem
+from viameter.service.secrets import fresh_id
+from viameter.service.watching import Metrics, describe_error, log
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+class TooLarge(Exception):
+    """A body that is longer than allowed."""
+
+
+class Front:
+    """The outermost layer."""
+
+    def __init__(self, app: Any, config: Config, metrics: Metrics) -> None:
+        self.app, self.config, self.metrics = app, config, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        scope = self._without_prefix(scope)
+        number, began = fresh_id(), time.perf_counter()
+        scope["state"] = {**scope.get("state", {}), "request": number}
+        sent: dict[str, Any] = {"status": None}
+
+        async def telling(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                sent["status"] = message["status"]
+                message["headers"] = self._headers(scope, message.get("headers", ()), number)
+            await send(message)
+
+        problem: Problem | None = None
+        error: BaseException | None = None
+        try:
+            await self.app(scope, self._limited(scope, receive), telling)
+        except TooLarge:
+            limit = self.config.limits.body_bytes
+            problem = Problem(413, "too_large", f"the body of a request has at most {limit} bytes")
+        except Exception as raised:
+            error, problem = raised, Problem(500, "unexpected", UNEXPECTED)
+        if problem is not None and sent["status"] is None:
+            await _send_problem(problem, number, telling)
+        self._log(scope, sent["status"], number, time.perf_counter() - began, error)
+
+    def _without_prefix(self, scope: Scope) -> Scope:
+        """Proxies may take the prefix off a path, or leave it on; either is understood."""
+        prefix = self.config.server.prefix
+        path = scope["path"]
+        if prefix and (path == prefix or path.startswith(prefix + "/")):
+            path = path[len(prefix) :] or "/"
+        return {**scope, "path": path, "raw_path": None, "root_path": ""}
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        limit, seen = self.config.limits.body_bytes, 0
+        for name, value in scope["headers"]:
+            if name == b"content-length" and value.isdigit() and int(value) > limit:
+                seen = limit + 1
+
+        async def limited() -> MutableMapping[str, Any]:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise TooLarge
+            return message
+
+        return limited
+
+    def _headers(self, scope: Scope, given: Any, number: str) -> list[tuple[bytes, bytes]]:
+        found = [*given, *HEADERS, (b"x-request-id", number.encode())]
+        if not any(name == b"cache-control" for name, _ in found):
+            found.append((b"cache-control", b"no-store"))
+        if self.config.server.https:
+            found.append((b"strict-transport-security", b"max-age=31536000"))
+        return found
+
+    def _log(self, scope: Scope, status: int | None, number: str, seconds: float, error: BaseException | None) -> None:
+        # The template of the path, and not what somebody wrote into it.
+        route = getattr(scope.get("route"), "path", "(none)")
+        person = scope["state"].get("person")
+        self.metrics.requests.labels(_method(scope), route, str(status)).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+        level = logging.ERROR if error is not None else logging.INFO
+        unexpected = {} if error is None else describe_error(error)
+        log(
+            "request",
+            level=level,
+            request=number,
+            method=_method(scope),
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            person=person,
+            **unexpected,
+        )
+
+
+def _method(scope: Scope) -> str:
+    known = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+    return scope["method"] if scope["method"] in known else "(other)"
+
+
+async def _send_problem(problem: Problem, number: str, send: Send) -> None:
+    body = json.dumps(problem.document(number)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,262 @@
+"""Catalog: datasets that custodians registered, opened once, and asked by many people under one budget."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from viameter.core import Loss
+from viameter.errors import FormatError, ParameterError, UnknownScope, plain
+from viameter.ledger import Ledger, Scope
+from viameter.service.config import NAME, Limits, Source, read_size
+from viameter.service.state import Registered, State
+from viameter.session import Table
+from viameter.session import open as open_table
+from viameter.session.budget import check_budget
+from viameter.session.durable import open_purse
+from viameter.session.written import mapping
+from viameter.session.written_values import read_loss, read_unit
+
+DESCRIPTION = frozenset({"title", "description", "columns"})
+"""What may be said anew of a dataset at any time; all else is settled when it is registered."""
+SETTLED = frozenset({"source", "table", "unit", "types", "order"})
+LONGEST = 10_000
+COLUMN_KEYS = frozenset({"description", "values", "bounds"})
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A dataset that is open: its table, whose questions somebody else pays for, and what was said of it."""
+
+    registered: Registered
+    table: Table
+
+
+class Catalog:
+    """All datasets of a service."""
+
+    def __init__(self, state: State, ledger: Ledger, sources: Mapping[str, Source], limits: Limits) -> None:
+        self._state, self._ledger, self._sources, self._limits = state, ledger, dict(sources), limits
+        self._opened: dict[str, Opened] = {}
+        self._asked: dict[tuple[str, str, bool], Table] = {}
+        self._opening = threading.RLock()
+        self._spark: dict[str, Any] = {}
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of the places whose tables can be registered."""
+        return sorted(self._sources)
+
+    def names(self) -> list[str]:
+        """What datasets are called."""
+        return [one.name for one in self._state.datasets()]
+
+    def registered(self, name: str) -> Registered | None:
+        """What was registered under a name."""
+        return self._state.dataset(name)
+
+    def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
+        """A new dataset with its budget. Nothing is read of its rows.
+
+        The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
+        what was spent of it.
+        """
+        if not isinstance(name, str) or not re.fullmatch(NAME, name):
+            raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
+        unknown = sorted(set(document) - DESCRIPTION - SETTLED - {"budget"})
+        if unknown:
+            raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
+        budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
+        settled = {key: value for key, value in document.items() if key != "budget" and value is not None}
+        _check_description(settled)
+        with self._opening:
+            opened = self._open_rows(name, settled)
+            check_columns(settled, opened)
+            known = self._scope(name)
+            if known is None:
+                if budget is None:
+                    raise ParameterError("budget is missing: what may be spent on this dataset in all")
+                check_budget(budget)
+            elif budget is not None and budget != known.budget:
+                raise ParameterError(
+                    f"the ledger has a budget of {known.budget!r} for {name!r}: leave budget out to take it as it is"
+                )
+            # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
+            self._state.add_dataset(name, settled, place=self._place(settled), by=by)
+            if known is None:
+                assert budget is not None
+                self._ledger.define(name, budget, opened.session.space, by=by, why=why)
+            return self.opened(name)
+
+    def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
+        """Say something else of a dataset: its title, its description, what is public of its columns."""
+        unknown = sorted(set(document) - DESCRIPTION)
+        if unknown:
+            raise FormatError(f"{plain(unknown[0])} is settled when a dataset is registered, and does not change")
+        _check_description(document)
+        opened = self.opened(name)
+        check_columns(document, opened.table)
+        said = {**opened.registered.document, **document}
+        self._state.describe_dataset(name, said, by=by, changed=document)
+        with self._opening:
+            self._opened[name] = replace(opened, registered=replace(opened.registered, document=said))
+
+    def opened(self, name: str) -> Opened:
+        """A dataset, opened when it is first needed; ParameterError if there is none."""
+        found = self._opened.get(name)
+        if found is not None:
+            return found
+        with self._opening:
+            if name in self._opened:
+                return self._opened[name]
+            registered = self._state.dataset(name)
+            if registered is None:
+                raise ParameterError(f"there is no dataset {plain(name)}")
+            rows = self._open_rows(name, registered.document)
+            session = rows.session
+            purse = open_purse(
+                self._ledger, session.source, session.space, None, dataset=name, scopes=(), by="service", deadline=None
+            )
+            made = Opened(registered, Table(session.under(purse), rows.relation))
+            self._opened[name] = made
+            return made
+
+    def asked_by(self, name: str, person: str) -> Table:
+        """A dataset as somebody asks it: their own limit pays too, if they have one."""
+        limited = self._scope(personal(name, person)) is not None
+        found = self._asked.get((name, person, limited))
+        if found is None:
+            scopes = [personal(name, person)] if limited else []
+            found = self.opened(name).table.asked_by(person, scopes=scopes, deadline=self._limits.seconds)
+            self._asked[name, person, limited] = found
+        return found
+
+    def scope(self, name: str) -> Scope:
+        """The budget of a dataset as it stands."""
+        return self._ledger.scope(name)
+
+    def personal_scopes(self, name: str) -> dict[str, Scope]:
+        """The limits of single people for a dataset, by person."""
+        start = personal(name, "")
+        return {one.name.removeprefix(start): one for one in self._ledger.scopes() if one.name.startswith(start)}
+
+    def set_budget(self, name: str, budget: Loss, *, by: str, why: str) -> Scope:
+        """Another budget for a dataset, as an entry of the ledger that says why."""
+        return self._ledger.set_budget(name, budget, by=by, why=why)
+
+    def set_personal(self, name: str, person: str, budget: Loss, *, by: str, why: str) -> Scope:
+        """What one person may spend of a dataset's budget; asked for again, another amount."""
+        scope = personal(name, person)
+        if self._scope(scope) is not None:
+            return self._ledger.set_budget(scope, budget, by=by, why=why)
+        if budget.measure != self.scope(name).measure:
+            raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
+        return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
+
+    def _scope(self, name: str) -> Scope | None:
+        try:
+            return self._ledger.scope(name)
+        except UnknownScope:
+            return None
+
+    def _open_rows(self, name: str, document: Mapping[str, Any]) -> Table:
+        """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""
+        from viameter.measures import pure
+
+        source, table = self._source(document)
+        options: dict[str, Any] = {"types": mapping(document["types"], "types")} if "types" in document else {}
+        if "unit" not in document:
+            raise ParameterError('unit is missing: whose presence is hidden, as in {"per": "patient", "rows": 5}')
+        unit = read_unit(document["unit"])
+        order = document.get("order", "native")
+        opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
+        backend = opened.session.source.on.backend if hasattr(opened.session.source, "on") else None
+        if backend is not None and backend.name == "duckdb":
+            size = read_size(self._limits.memory, "memory")
+            backend.con.execute(f"SET memory_limit = '{size}B'")
+        return opened
+
+    def _source(self, document: Mapping[str, Any]) -> tuple[Any, str | None]:
+        """Where rows are: only in places that the configuration names, and not elsewhere by a clever name."""
+        given, table = document.get("source"), document.get("table")
+        if not isinstance(given, str) or given not in self._sources:
+            known = ", ".join(self.sources) or "none"
+            raise ParameterError(f"source={plain(given)} is no source of the configuration; there are: {known}")
+        if not isinstance(table, str) or not table or len(table) > 300:
+            raise ParameterError(f"table={plain(table)}: expected the name of a table, or of a file in the folder")
+        source = self._sources[given]
+        if source.url is not None:
+            return source.url, table
+        if source.spark is not None:
+            return self._spark_session(source), table
+        assert source.folder is not None
+        file, _, inner = table.partition("#")
+        if re.search(r"[*?\[\]\0]", file):
+            raise ParameterError(f"table={plain(table)}: expected the name of one file")
+        folder = Path(source.folder).resolve()
+        path = (folder / file).resolve()
+        if not path.is_relative_to(folder) or not path.exists() or path == folder:
+            raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
+        return str(path), inner or None
+
+    def _place(self, document: Mapping[str, Any]) -> str:
+        """The same for the same rows, under whatever name they are asked for."""
+        source, table = self._source(document)
+        where = source if isinstance(source, str) and "://" not in source else f"source {document['source']}"
+        return f"{where}#{table or ''}"
+
+    def _spark_session(self, source: Source) -> Any:
+        if source.name not in self._spark:
+            try:
+                from pyspark.sql import SparkSession
+            except ModuleNotFoundError:
+                raise ParameterError("this source needs Spark: pip install 'viameter[spark]'") from None
+            assert source.spark is not None
+            builder = SparkSession.builder.appName("viameter")
+            remote = source.spark.startswith("sc://")
+            self._spark[source.name] = (
+                builder.remote(source.spark) if remote else builder.master(source.spark)
+            ).getOrCreate()
+        return self._spark[source.name]
+
+
+def personal(name: str, person: str) -> str:
+    """What the limit of a person for a dataset is called in the ledger; no dataset's name has such a sign."""
+    return f"{name}@{person}"
+
+
+def _check_description(document: Mapping[str, Any]) -> None:
+    for word in ("title", "description"):
+        value = document.get(word, "")
+        if not isinstance(value, str) or len(value) > LONGEST:
+            raise FormatError(f"{word}: expected text of at most {LONGEST} characters")
+    for column, said in mapping(document.get("columns", {}), "columns").items():
+        known = mapping(said, f"columns.{column}")
+        unknown = sorted(set(known) - COLUMN_KEYS)
+        if unknown:
+            raise FormatError(f"columns.{column}: unknown name {plain(unknown[0])}; known are {', '.join(COLUMN_KEYS)}")
+        if not isinstance(known.get("description", ""), str) or len(known.get("description", "")) > LONGEST:
+            raise FormatError(f"columns.{column}.description: expected text")
+        values, bounds = known.get("values", []), known.get("bounds", [0, 0])
+        if not isinstance(values, list) or len(values) > 1000 or not all(_is_plain(one) for one in values):
+            raise FormatError(f"columns.{column}.values: expected a list of at most 1000 values that are public")
+        if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(one) for one in bounds):
+            raise FormatError(f"columns.{column}.bounds: expected two numbers that are public, as in [0, 240]")
+
+
+def check_columns(document: Mapping[str, Any], table: Table) -> None:
+    """Refuse what is said of columns that are not there."""
+    for column in mapping(document.get("columns", {}), "columns"):
+        table.schema.require(column)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,268 @@
+"""The desk: where questions are released. One way to spend, whoever asks: the session's, charged to the ledger.
+
+Every release has a key. While a question of that key runs here, whoever asks the same waits for the same answer; after
+it, the ledger has it. A question that nobody waits for any more goes on: it is paid for.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from viameter.errors import AnswerLost, KeyTaken, OverBudget, SealedError, ViameterError
+from viameter.ledger import Ledger
+from viameter.service.catalog import Catalog
+from viameter.service.config import Limits
+from viameter.service.documents import answer_document, preview_document
+from viameter.service.problems import Problem
+from viameter.service.state import Asked, State, now
+from viameter.service.watching import Metrics, describe_error, log
+from viameter.session.selecting import SelectingQuestion
+from viameter.session.written import preview_of, read_cost, read_question, release_of
+
+MOST_QUESTIONS = 512
+"""How many questions are kept as they were read, so that asking again does not read and compile them again."""
+GRACE = 30.0
+"""Seconds after a question's deadline for which another process may still be storing its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A release that runs, or waits to."""
+
+    asked: Asked
+    future: Future[dict[str, Any]]
+    began: float = field(default_factory=time.monotonic)
+
+
+class Desk:
+    """Reads questions, previews them, and releases them one by one, so many at once."""
+
+    def __init__(self, catalog: Catalog, ledger: Ledger, state: State, limits: Limits, metrics: Metrics) -> None:
+        self._catalog, self._ledger, self._state, self._limits, self._metrics = catalog, ledger, state, limits, metrics
+        self._workers = ThreadPoolExecutor(limits.queries, thread_name_prefix="viameter-question")
+        self._jobs: dict[tuple[str, str], Job] = {}
+        self._lock = threading.Lock()
+        self._read: OrderedDict[tuple[str, ...], tuple[Any, dict[str, Any]]] = OrderedDict()
+        self._turns: dict[str, Turns] = {}
+        self._closed = False
+
+    def preview(self, person: str, dataset: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What a question would cost; nothing is read or spent."""
+        question, cost = self._question(person, dataset, document)
+        return preview_document(question, preview_of(question, cost))
+
+    def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
+        """Begin a release, or find the one that runs under the same key."""
+        # What cannot be understood is refused here, and leaves nothing behind.
+        self._question(person, dataset, document)
+        asked = Asked(person, key, dataset, json.loads(json.dumps(document)), now())
+        with self._lock:
+            job = self._jobs.get((person, key))
+            if job is not None:
+                if (job.asked.dataset, job.asked.document) != (dataset, asked.document):
+                    raise KeyTaken(key)
+                return job
+            if self._closed:
+                raise Problem(503, "shutting_down", "the service is being stopped; nothing was spent", retry_after=10)
+            if len(self._jobs) >= self._limits.queries + self._limits.waiting:
+                raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
+            job = Job(asked, Future())
+            self._jobs[person, key] = job
+            self._metrics.in_flight.set(len(self._jobs))
+        self._workers.submit(self._work, job)
+        return job
+
+    def _work(self, job: Job) -> None:
+        """Release, and whatever comes of it is what all who wait are told."""
+        outcome, entry, result, error = "released", None, None, None
+        try:
+            result = self._release(job.asked)
+            outcome, entry = ("replayed" if result["replayed"] else "released"), result["entry"]
+        except BaseException as problem:
+            error, outcome = problem, _outcome(problem)
+        with self._lock:
+            self._jobs.pop((job.asked.by, job.asked.key), None)
+            self._metrics.in_flight.set(len(self._jobs))
+        self._metrics.releases.labels(outcome).inc()
+        unexpected = describe_error(error) if outcome == "unexpected" and error is not None else {}
+        log("release", dataset=job.asked.dataset, person=job.asked.by, outcome=outcome, entry=entry, **unexpected)
+        if error is not None:
+            job.future.set_exception(error)
+        else:
+            assert result is not None
+            job.future.set_result(result)
+
+    def _release(self, asked: Asked) -> dict[str, Any]:
+        known = self._state.remember(asked)
+        if (known.dataset, known.document) != (asked.dataset, asked.document):
+            raise KeyTaken(asked.key)
+        if self._charged(asked.by, asked.key) is not None:
+            return self._replayed(known)
+        try:
+            question, cost = self._question(asked.by, asked.dataset, asked.document)
+            with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
+                answer = release_of(question, cost, key=asked.key)
+        except BaseException:
+            if self._charged(asked.by, asked.key) is None:
+                self._state.forget(asked.by, asked.key)
+            raise
+        charged = self._charged(asked.by, asked.key)
+        assert charged is not None
+        return {
+            **_head(known, charged.reserved),
+            "state": "released",
+            "replayed": False,
+            "answer": answer_document(answer),
+        }
+
+    def _replayed(self, asked: Asked) -> dict[str, Any]:
+        """What the ledger has under a key; AnswerLost or SealedError if that is no answer. Nothing can be charged."""
+        request = self._charged(asked.by, asked.key)
+        if request.settled is None:
+            raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved))
+        table = self._catalog.opened(asked.dataset).table.replayed_for(asked.by)
+        answer = release_of(read_question(table, asked.document), read_cost(asked.document), key=asked.key)
+        head = _head(asked, request.reserved)
+        return {**head, "state": "released", "replayed": True, "answer": answer_document(answer)}
+
+    def look(self, person: str, dataset: str, key: str) -> dict[str, Any]:
+        """What came of a question that was asked: it runs, was released, failed, or was cut off. Nothing is spent."""
+        with self._lock:
+            job = self._jobs.get((person, key))
+        if job is not None and job.asked.dataset == dataset:
+            return {**_head(job.asked, None), "state": "running", "seconds": time.monotonic() - job.began}
+        asked, charged = self._state.asked(person, key), self._charged(person, key)
+        if asked is None or asked.dataset != dataset or charged is None:
+            raise Problem(404, "not_found", "nothing was asked here under that key")
+        head = _head(asked, charged.reserved)
+        if charged.settled is None:
+            return {**head, "state": "running" if self._may_still_run(charged.reserved) else "lost"}
+        try:
+            return self._replayed(asked)
+        except SealedError:
+            return {**head, "state": "failed"}
+
+    def is_running_elsewhere(self, lost: AnswerLost) -> bool:
+        """Whether an answer that is not there may be on its way in another process."""
+        return self._may_still_run(lost.entry)
+
+    def _may_still_run(self, reserved: int) -> bool:
+        began = datetime.fromisoformat(self._ledger.time_of(reserved))
+        return (datetime.now(UTC) - began).total_seconds() < self._limits.seconds + GRACE
+
+    def _charged(self, person: str, key: str) -> Any:
+        return self._ledger.store.request(person, key)
+
+    def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """A question as it was written, read; the same one again, as long as it is kept."""
+        table = self._catalog.asked_by(dataset, person)
+        place = (dataset, person, str(id(table)), json.dumps(document, sort_keys=True))
+        with self._lock:
+            found = self._read.get(place)
+            if found is not None:
+                self._read.move_to_end(place)
+                return found
+        read = read_question(table, document), read_cost(document)
+        with self._lock:
+            self._read[place] = read
+            while len(self._read) > MOST_QUESTIONS:
+                self._read.popitem(last=False)
+        return read
+
+    @contextmanager
+    def _turn(self, dataset: str, *, alone: bool) -> Iterator[None]:
+        """Let a question of two stages run without any other charge in between, which would end it."""
+        with self._lock:
+            turns = self._turns.setdefault(dataset, Turns())
+        with turns.alone() if alone else turns.among_others():
+            yield
+
+    def close(self, *, seconds: float) -> int:
+        """Take no more, and wait for what runs; how many were not done by then. Those stay charged."""
+        with self._lock:
+            self._closed = True
+            waiting = list(self._jobs.values())
+        until = time.monotonic() + seconds
+        for job in waiting:
+            _wait(job.future, max(until - time.monotonic(), 0))
+        left = sum(not job.future.done() for job in waiting)
+        self._workers.shutdown(wait=left == 0, cancel_futures=True)
+        return left
+
+
+class Turns:
+    """Many at once, or one alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = False
+        self._wanting = 0
+
+    @contextmanager
+    def among_others(self) -> Iterator[None]:
+        """Beside others, and behind those who want to be alone: else they would wait for ever."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone and not self._wanting)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """With nobody else."""
+        with self._changed:
+            self._wanting += 1
+            try:
+                self._changed.wait_for(lambda: not self._alone and not self._running)
+                self._alone = True
+            finally:
+                self._wanting -= 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+
+def _head(asked: Asked, entry: int | None) -> dict[str, Any]:
+    return {
+        "key": asked.key,
+        "by": asked.by,
+        "dataset": asked.dataset,
+        "asked": asked.asked,
+        "question": dict(asked.document),
+        "entry": entry,
+        "answer": None,
+        "replayed": None,
+        "seconds": None,
+    }
+
+
+def _outcome(error: BaseException) -> str:
+    if isinstance(error, OverBudget):
+        return "over_budget"
+    if isinstance(error, SealedError):
+        return "failed"
+    return "refused" if isinstance(error, ViameterError | Problem) else "unexpected"
+
+
+def _wait(future: Future[Any], seconds: float) -> None:
+    try:
+        future.exception(timeout=seconds)
+    except BaseException:  # late, or cancelled: either is told by `done`
+        return

@@ -1,0 +1,162 @@
+"""Documents: what replies say of budgets, previews, answers and history. Plain values of JSON, all of them public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from viameter.core import Loss
+from viameter.ledger import Line, Scope
+from viameter.query import Preview
+from viameter.service.access import Grant
+from viameter.service.catalog import Opened
+from viameter.service.state import Token
+from viameter.session import Answer, Ranked
+
+
+def loss_document(loss: Loss) -> dict[str, Any]:
+    """A loss: exact, as `vm.loss_from_json` reads it, and in words."""
+    return {**loss.to_json(), "text": repr(loss)}
+
+
+def scope_document(scope: Scope) -> dict[str, Any]:
+    """A budget: what may be spent, what was, what is left."""
+    return {
+        "budget": loss_document(scope.budget),
+        "spent": loss_document(scope.spent),
+        "left": loss_document(scope.left),
+        "ever_spent": loss_document(scope.lifetime),
+        "share_spent": share_of(scope.spent, scope.budget),
+        "renews": scope.terms.renews,
+    }
+
+
+def share_of(spent: Loss, budget: Loss) -> float:
+    """About what share of a budget was spent, between 0 and 1; for bars, and for nothing that is decided."""
+    for name in ("rho", "epsilon"):
+        whole, part = getattr(budget, name, None), getattr(spent, name, None)
+        if whole is not None and part is not None and whole > 0:
+            return min(max(float(part) / float(whole), 0.0), 1.0)
+    return 1.0 if spent == budget else 0.0
+
+
+def dataset_document(opened: Opened, scope: Scope, roles: list[str]) -> dict[str, Any]:
+    """What everybody may know of a dataset who may see it."""
+    said, table = opened.registered.document, opened.table
+    return {
+        "name": opened.registered.name,
+        "title": said.get("title") or opened.registered.name,
+        "description": said.get("description", ""),
+        "unit": {"text": repr(table.unit), "name": table.unit.name, "granularity": repr(table.unit.granularity)},
+        "measure": repr(scope.measure),
+        "registered": opened.registered.registered,
+        "roles": sorted(roles),
+        **scope_document(scope),
+    }
+
+
+def schema_document(opened: Opened) -> dict[str, Any]:
+    """The columns: their types, and what the custodian said of them. Nothing is found out from rows."""
+    said: Mapping[str, Any] = opened.registered.document.get("columns", {})
+    columns = []
+    for name, kind in opened.table.schema.items():
+        known = said.get(name, {})
+        one = {"name": name, "type": kind.kind.value, "description": known.get("description", "")}
+        one["values"], one["bounds"] = known.get("values"), known.get("bounds")
+        if kind.is_number and kind.kind.value == "INTEGER":
+            one["lower"], one["upper"] = str(kind.lower), str(kind.upper)
+        columns.append(one)
+    return {"columns": columns, "unusable": list(opened.table.schema.unusable), "unit": repr(opened.table.unit)}
+
+
+def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
+    """What a question would cost, and how far its answers may be from the truth."""
+    return {
+        "question": repr(question),
+        "loss": loss_document(preview.loss),
+        "spent": loss_document(preview.spent),
+        "left": loss_document(preview.left),
+        "fits": bool(preview.fits),
+        "alpha": str(preview.alpha),
+        "unit": repr(preview.unit),
+        "kept": preview.kept,
+        "notes": list(preview.notes),
+        "aggregates": [
+            {
+                "name": row.name,
+                "loss": loss_document(row.loss),
+                "noise": row.noise,
+                "widths": [{"depends_on": on.strip(), "width": number(width)} for on, width in row.widths.items()],
+                "covers": row.covers,
+            }
+            for row in preview.rows
+        ],
+    }
+
+
+def answer_document(answer: Answer | Ranked) -> dict[str, Any]:
+    """The table of an answer: columns with their rows, and what intervals cover."""
+    columns = answer.to_columns()
+    found: dict[str, Any] = {
+        "keys": list(answer.keys),
+        "columns": list(columns),
+        "rows": [[value_of(value) for value in row] for row in zip(*columns.values(), strict=True)],
+        "loss": loss_document(answer.loss),
+        "guarantee": repr(answer.guarantee),
+        "unit": repr(answer.unit),
+    }
+    if isinstance(answer, Answer):
+        found["aggregates"] = [{"name": name, "covers": answer.covers[name]} for name in answer.estimates]
+        found["alpha"], found["notes"] = str(answer.alpha), list(answer.notes)
+    else:
+        found["aggregates"], found["alpha"], found["notes"] = [], None, [f"in order, by {answer.by}"]
+    return found
+
+
+def line_document(line: Line, *, dataset: str) -> dict[str, Any]:
+    """One line of a dataset's history."""
+    own = next(((loss, spent) for scope, _, loss, spent in line.costs if scope == dataset), None)
+    return {
+        "entry": line.seq,
+        "at": line.at,
+        "by": line.by,
+        "kind": line.kind,
+        "text": line.label or line.query or line.text,
+        "key": line.key,
+        "loss": None if own is None else loss_document(own[0]),
+        "spent_after": None if own is None else loss_document(own[1]),
+        "theorems": list(line.theorems),
+        "has_certificate": line.certificate is not None,
+    }
+
+
+def token_document(token: Token) -> dict[str, Any]:
+    """What is known of a token; the token itself was shown once."""
+    return {
+        "id": token.id,
+        "label": token.label,
+        "created": token.created,
+        "expires": token.expires,
+        "revoked": token.revoked,
+    }
+
+
+def grant_document(grant: Grant) -> dict[str, str]:
+    """A grant."""
+    return {"role": grant.role.value, "dataset": grant.dataset}
+
+
+def number(value: float) -> float | None:
+    """A number of JSON, which knows no infinity: null stands for it."""
+    return value if math.isfinite(value) else None
+
+
+def value_of(value: Any) -> Any:
+    """A value of an answer as JSON has it: dates are ISO text, what is no number is null."""
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

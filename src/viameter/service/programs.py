@@ -1,0 +1,275 @@
+"""Programs that users submit as text, verified in a process of their own.
+
+The text of a stranger is read and verified by a fresh Python (`python -m viameter.service.programs`): it sees nothing
+of this process's environment, may use so much memory and time, and writes no file. It gets a request as JSON on its
+standard input, and says lines of JSON on its standard output: that it has started, which programs there are, and then
+the verdict on each as soon as it is known, so that what was found out before it was stopped is not lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from viameter.errors import FormatError, ParameterError, ViameterError, plain
+from viameter.logic.errors import SolverMissing
+from viameter.logic.front.errors import ProgramError
+from viameter.logic.front.submitted import LONGEST, names_from_text, programs_from_text
+
+LONGEST_BOUND = 1_000
+LONGEST_ERROR = 2_000
+LARGEST_REPLY = 8 << 20
+"""Characters of what is said of one program, at most: a longer proof is not sent."""
+ALLOWANCE = 10
+"""Seconds to start in, and to end a question to the solver in, beside the seconds that the request has."""
+PASSED_ON = ("PATH", "LD_LIBRARY_PATH")
+"""What the process sees of this one's environment: where programs and libraries are."""
+OWN = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""What else it sees: threads, which it does not need, would each take their share of its memory."""
+
+OUT_OF_TIME = "the time that the request has was over before anything was found out about this program"
+OUT_OF_MEMORY = "more memory than the request has was needed to verify this program"
+TOO_DEEP = "this program is nested too deeply to be verified"
+TOO_LONG = "what was found out about this program is too long to be sent"
+STOPPED = "the search was stopped, most likely since it needed more memory or time than the request has"
+FAILED = "the search ended with an error"
+UNREADABLE = "the text needs more memory or time to be read than the request has: make it simpler"
+
+
+def verify_submitted(
+    text: str, *, bound: str | None = None, seconds: float = 20, memory: int = 1 << 30
+) -> list[dict[str, Any]]:
+    """The verdicts on the programs of a text, in their order, from a process that is given so much time and memory.
+
+    `bound` is as `viameter verify --bound` takes it, and is claimed of every program; without one the least that can
+    be proved is looked for. `seconds` are for all programs together, and `memory` is in bytes of address space.
+
+    Each verdict has `program` (its name), `status` ("PROVED", "REFUTED" or "UNKNOWN"), `bound` (text, or None),
+    `explanation` (text), `html`, `certificate` (what `viameter check` reads, or None) and `seconds`. The `html` is a
+    fragment, the proof tree or the counterexample, made by `viameter.logic.present.html`: it puts every text, names
+    and lines of the user among them, through `html.escape` (quotes too), and none into an attribute; it has a `<style>`
+    element and a `style` attribute, and no script, link or image.
+
+    What is not finished when time or memory is over is UNKNOWN. A text that is wrong is a ProgramError with its line,
+    or a FormatError. May be called from many threads at once.
+    """
+    _check(text, bound, seconds, memory)
+    request = {"text": text, "bound": bound, "seconds": seconds}
+    said, timed_out = _run(_command(seconds, memory), json.dumps(request).encode(), seconds + ALLOWANCE)
+    started = False
+    names: list[str] = []
+    found: dict[str, dict[str, Any]] = {}
+    for line in said:
+        match line:
+            case {"started": _}:
+                started = True
+            case {"programs": [*given]}:
+                names = given
+            case {"verdict": {"program": str(name)} as verdict}:
+                found[name] = verdict
+            case {"error": {} as problem}:
+                raise _error(problem)
+    if not started:
+        raise ViameterError(
+            f"the process that verifies programs did not start with memory={memory} within {ALLOWANCE} s: give it more"
+        )
+    if not names:
+        raise FormatError(UNREADABLE)
+    return [found.get(name) or _unknown(name, OUT_OF_TIME if timed_out else STOPPED) for name in names]
+
+
+def _check(text: str, bound: str | None, seconds: float, memory: int) -> None:
+    if not isinstance(text, str):
+        raise ParameterError(f"{plain(text)}: expected the text of programs")
+    if len(text) > LONGEST:
+        raise FormatError(f"the text has {len(text)} characters: expected at most {LONGEST}")
+    if bound is not None and (not isinstance(bound, str) or len(bound) > LONGEST_BOUND):
+        raise FormatError(f"bound={plain(bound)}: expected text such as 2*eps, of at most {LONGEST_BOUND} characters")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise ParameterError(f"seconds={plain(seconds)}: expected a positive number")
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
+        raise ParameterError(f"memory={plain(memory)}: expected a positive number of bytes")
+
+
+def _unknown(name: str, why: str, seconds: float = 0.0) -> dict[str, Any]:
+    """The verdict on a program of which nothing was found out; `why` is one of the texts above."""
+    return {
+        "program": name,
+        "status": "UNKNOWN",
+        "bound": None,
+        "explanation": f"UNKNOWN: {why}.",
+        "html": f"<p><strong>UNKNOWN</strong>: {why}.</p>",
+        "certificate": None,
+        "seconds": round(seconds, 3),
+    }
+
+
+# The process, from outside.
+
+
+def _command(seconds: float, memory: int) -> list[str]:
+    """Python without the user's own modules and settings; the limits come before everything that is in the request."""
+    limits = (str(math.ceil(seconds + ALLOWANCE)), str(memory))
+    return [sys.executable, "-I", "-B", "-X", "utf8", "-m", "viameter.service.programs", *limits]
+
+
+def _run(command: list[str], request: bytes, seconds: float) -> tuple[list[Any], bool]:
+    """What the process says, line by line, until it ends or is ended; and whether its time was over."""
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | OWN
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=os.sep,
+        start_new_session=True,
+    )  # fmt: skip
+    timed_out = False
+    with process:
+        try:
+            said, _ = process.communicate(request, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+            _kill(process)
+            said, _ = process.communicate()
+        finally:
+            _kill(process)
+    timed_out = timed_out or process.returncode == -signal.SIGXCPU
+    return list(_lines(said)), timed_out
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the process and whatever it may have started; its number is still its own, since it was not waited for."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _lines(said: bytes) -> Iterator[Any]:
+    """The lines that were said to their end: of one that was cut off nothing is known."""
+    for line in said.split(b"\n")[:-1]:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def _error(problem: dict[str, Any]) -> ViameterError:
+    """An error of the process as an error of this one."""
+    match problem:
+        case {"solver": str(name)}:
+            return SolverMissing(name)
+        case {"what": str(what), "line": int(line), "hint": str(hint), "message": str(message)}:
+            found = ProgramError(what, file="<text>", line=line, hint=hint)
+            found.args = (message,)  # with the line of the text that it is about
+            return found
+    return FormatError(str(problem.get("message", UNREADABLE)))
+
+
+# The process, from inside.
+
+
+def main() -> None:
+    """Read a request from standard input, and say what is found out on standard output."""
+    _limit(int(sys.argv[1]), int(sys.argv[2]))
+    # What libraries may print is no part of the reply.
+    replies = os.dup(1)
+    os.dup2(2, 1)
+
+    def say(reply: dict[str, Any]) -> None:
+        line = json.dumps(reply).encode() + b"\n"
+        while line:
+            line = line[os.write(replies, line) :]
+
+    try:
+        _answer(say)
+    except SolverMissing as problem:
+        say({"error": {"solver": problem.name}})
+    except ProgramError as problem:
+        parts = {"what": problem.what, "hint": problem.hint, "message": str(problem)}
+        cut = {name: part[:LONGEST_ERROR] for name, part in parts.items()}
+        say({"error": {**cut, "line": problem.line}})
+    except ViameterError as problem:
+        say({"error": {"message": str(problem)[:LONGEST_ERROR]}})
+    except Exception:
+        say({"error": {"message": UNREADABLE}})
+
+
+def _limit(seconds: int, memory: int) -> None:
+    """Take away what is not needed; none of this can be undone by this process."""
+    for what, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+    ):
+        _, hard = resource.getrlimit(what)
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (allowed, allowed))
+
+
+def _answer(say: Callable[[dict[str, Any]], None]) -> None:
+    from viameter.logic.bounds import read_bound
+    from viameter.logic.claims import claim_of
+    from viameter.logic.solving.z3bridge import load
+
+    load()
+    say({"started": True})
+    request = json.loads(sys.stdin.buffer.read())
+    until = time.monotonic() + request["seconds"]
+    names = names_from_text(request["text"])
+    say({"programs": names})
+    programs = programs_from_text(request["text"])
+    bound = None if request["bound"] is None else read_bound(request["bound"])
+    for name, program in programs.items():
+        try:
+            if bound is not None:
+                claim_of(bound, program.core)
+        except ViameterError as problem:
+            raise FormatError(f"the bound does not fit {name}: {problem}") from None
+    for place, (name, program) in enumerate(programs.items()):
+        left = until - time.monotonic()
+        verdict = _unknown(name, OUT_OF_TIME)
+        if left > 0:
+            verdict = _verdict(name, program, bound, left / (len(programs) - place))
+        say({"verdict": verdict})
+
+
+def _verdict(name: str, program: Any, bound: Any, seconds: float) -> dict[str, Any]:
+    """What is said of one program."""
+    from viameter.logic.present.proved import stated
+    from viameter.logic.verify import verify
+
+    begun = time.monotonic()
+    try:
+        verdict = verify(program, bound, seconds=seconds)
+        found = {
+            "program": name,
+            "status": str(verdict.status),
+            "bound": None if verdict.bound is None else stated(verdict),
+            "explanation": verdict.explain(),
+            "html": verdict.to_html(),
+            "certificate": None if verdict.certificate is None else verdict.certificate.to_json(),
+            "seconds": round(verdict.seconds, 3),
+        }
+        if len(json.dumps(found)) <= LARGEST_REPLY:
+            return found
+        why = TOO_LONG
+    except SolverMissing:
+        raise
+    except ViameterError as problem:  # a hint or an adjacency that means nothing
+        raise ProgramError(str(problem), file="<text>", line=program.line) from None
+    except MemoryError:
+        why = OUT_OF_MEMORY
+    except RecursionError:
+        why = TOO_DEEP
+    except Exception:
+        why = FAILED
+    return _unknown(name, why, time.monotonic() - begun)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Service: all parts of a running service, made from a configuration, and closed in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from viameter import ledger as ledgers
+from viameter.ledger import Ledger
+from viameter.service.access import Grant, Role
+from viameter.service.catalog import Catalog
+from viameter.service.config import Config
+from viameter.service.desk import Desk
+from viameter.service.limits import RateLimit
+from viameter.service.state import State
+from viameter.service.watching import Metrics, log
+
+ADMIN = "admin"
+"""Who the first person is called."""
+EVERYTHING = (Grant(Role.ADMIN), Grant(Role.CUSTODIAN), Grant(Role.ANALYST))
+"""What the first person may do, so that one person can begin alone; grants are changed on the page of people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What routes work with."""
+
+    config: Config
+    ledger: Ledger
+    state: State
+    catalog: Catalog
+    desk: Desk
+    metrics: Metrics
+    requests: RateLimit = field(init=False)
+    releases: RateLimit = field(init=False)
+    logins: RateLimit = field(init=False)
+
+    def __post_init__(self) -> None:
+        limits = self.config.limits
+        object.__setattr__(self, "requests", RateLimit(limits.requests_per_minute))
+        object.__setattr__(self, "releases", RateLimit(limits.releases_per_minute))
+        object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
+
+    def close(self) -> None:
+        """Wait for questions in flight, then let go of files. What was not done stays charged."""
+        left = self.desk.close(seconds=self.config.server.shutdown_seconds)
+        log("stopped", questions_left=left)
+        if not left:
+            self.ledger.close()
+            self.state.close()
+
+
+def open_service(config: Config) -> Service:
+    """Open the ledger and the tables, and register the datasets of the configuration that are new."""
+    storage = config.storage
+    if "://" not in storage.ledger:
+        Path(storage.ledger).parent.mkdir(parents=True, exist_ok=True)
+    ledger = ledgers.open(
+        storage.ledger,
+        witness=True if storage.witness is None else storage.witness,
+        signing_key=storage.signing_key,
+        by="service",
+    )
+    try:
+        state = State(storage.state, ledger=ledger.id)
+    except BaseException:
+        ledger.close()
+        raise
+    try:
+        metrics = Metrics()
+        catalog = Catalog(state, ledger, config.sources, config.limits)
+        for dataset in config.datasets:
+            if catalog.registered(dataset.name) is None:
+                catalog.register(dataset.name, dataset.document, by="service", why="registered by the configuration")
+        desk = Desk(catalog, ledger, state, config.limits, metrics)
+    except BaseException:
+        state.close()
+        ledger.close()
+        raise
+    return Service(config, ledger, state, catalog, desk, metrics)
+
+
+def first_token(state: State, *, days: float, again: bool = False) -> str | None:
+    """A token for the first person, if there is nobody yet; `again` makes a new one, and the old ones worthless.
+
+    Whoever can run this has the files of the service, and so everything; it is how an admin gets back in.
+    """
+    known = state.person(ADMIN)
+    if known is not None and not again:
+        return None
+    if known is None:
+        state.add_person(ADMIN, EVERYTHING, by="service")
+    else:
+        state.revoke_all(ADMIN, by="service")
+        state.set_active(ADMIN, True, by="service")
+        if Grant(Role.ADMIN) not in known["grants"]:
+            state.set_grants(ADMIN, [*known["grants"], Grant(Role.ADMIN)], by="service")
+    secret, _ = state.add_token(ADMIN, label="made at the start", days=days, by="service")
+    return secret

@@ -1,0 +1,386 @@
+"""State: what the service keeps beside the ledger, in SQLite or PostgreSQL. No secret is in it, only hashes of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from viameter.errors import LedgerUnavailable, ParameterError, ViameterError, plain
+from viameter.service.access import Grant, Person, Role
+from viameter.service.secrets import fresh_id, fresh_secret, fresh_token, hashed, is_token
+from viameter.service.tables import (
+    ABOUT,
+    ACTS,
+    DATASETS,
+    GRANTS,
+    LOGINS,
+    METADATA,
+    PEOPLE,
+    QUESTIONS,
+    TOKENS,
+    VERSION,
+)
+
+OFTEN = 10.0
+"""Seconds to wait for another process that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token that was given out; the token itself is not."""
+
+    id: str
+    person: str
+    label: str
+    created: str
+    expires: str
+    revoked: str | None
+
+    def is_valid(self, now: str) -> bool:
+        """Whether it still opens anything."""
+        return self.revoked is None and now < self.expires
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A dataset as it was registered."""
+
+    name: str
+    document: Mapping[str, Any]
+    registered: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as it was asked, under its key."""
+
+    by: str
+    key: str
+    dataset: str
+    document: Mapping[str, Any]
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that was administered: when, by whom, what, and about what."""
+
+    at: str
+    by: str
+    what: str
+    about: Mapping[str, Any]
+
+
+def now() -> str:
+    """The time, as it is kept: sorted as text, it is sorted by time."""
+    return _written(datetime.now(UTC))
+
+
+def _written(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class State:
+    """The tables, open. Threads and processes may share them."""
+
+    def __init__(self, location: str, *, ledger: str) -> None:
+        self._writing = threading.Lock()
+        self._is_file = "://" not in location
+        if self._is_file:
+            path = Path(location).absolute()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            url = sa.URL.create("sqlite", database=str(path))
+            self._engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": OFTEN}, pool_size=16)
+            sa.event.listen(self._engine, "connect", _set_up_sqlite)
+            sa.event.listen(self._engine, "begin", _begin_sqlite)
+        else:
+            address = location.replace("postgres://", "postgresql://", 1)
+            url = sa.make_url(address).set(drivername="postgresql+psycopg")
+            self._engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_size=16)
+        self.place = location if self._is_file else url.render_as_string(hide_password=True)
+        try:
+            self._prepare(ledger)
+        except sa.exc.SQLAlchemyError as problem:
+            self.close()
+            raise LedgerUnavailable(f"{self.place} cannot be used ({type(problem).__name__})") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, ledger: str) -> None:
+        with self._write() as connection:
+            METADATA.create_all(connection)
+            found = connection.execute(sa.select(ABOUT)).first()
+            if found is None:
+                connection.execute(sa.insert(ABOUT).values(version=VERSION, ledger=ledger))
+            elif found.version != VERSION:
+                raise LedgerUnavailable(f"{self.place} has tables of version {found.version}, and this is {VERSION}")
+            elif found.ledger != ledger:
+                raise LedgerUnavailable(
+                    f"{self.place} belongs to the ledger {found.ledger[:12]}, and this is {ledger[:12]}: "
+                    "[storage] names two that do not go together"
+                )
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._engine.dispose()
+
+    @contextlib.contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        with self._writing if self._is_file else contextlib.nullcontext(), self._engine.connect() as connection:
+            connection.info["writes"] = True
+            try:
+                with connection.begin():
+                    yield connection
+            finally:
+                connection.info.pop("writes", None)
+
+    def _read(self, query: Any) -> list[Any]:
+        with self._engine.connect() as connection:
+            return list(connection.execute(query))
+
+    # People and what they were granted.
+
+    def people(self) -> list[dict[str, Any]]:
+        """Everybody, with what they were granted."""
+        granted: dict[str, list[Grant]] = {}
+        for row in self._read(sa.select(GRANTS)):
+            granted.setdefault(row.person, []).append(Grant(Role(row.role), row.dataset))
+        rows = self._read(sa.select(PEOPLE).order_by(PEOPLE.c.name))
+        return [
+            {"name": row.name, "created": row.created, "active": row.active, "grants": granted.get(row.name, [])}
+            for row in rows
+        ]
+
+    def person(self, name: str) -> dict[str, Any] | None:
+        """One of them."""
+        return next((one for one in self.people() if one["name"] == name), None)
+
+    def add_person(self, name: str, grants: Iterable[Grant], *, by: str) -> None:
+        """A new person. Names are not used twice: in the ledger they say who asked."""
+        with self._write() as connection:
+            if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is not None:
+                raise ParameterError(f"name={plain(name)}: there is somebody of that name")
+            connection.execute(sa.insert(PEOPLE).values(name=name, created=now(), active=True))
+            self._grant(connection, name, grants)
+            self._act(connection, by, "added a person", {"person": name, "grants": _listed(grants)})
+
+    def set_active(self, name: str, active: bool, *, by: str) -> None:
+        """Let somebody in again, or shut them out with all their tokens."""
+        with self._write() as connection:
+            _require_person(connection, name)
+            connection.execute(sa.update(PEOPLE).where(PEOPLE.c.name == name).values(active=active))
+            self._act(connection, by, "let in again" if active else "shut out", {"person": name})
+
+    def set_grants(self, name: str, grants: Iterable[Grant], *, by: str, dataset: str | None = None) -> None:
+        """What somebody is granted from now on: in all, or for one dataset."""
+        wanted = list(grants)
+        with self._write() as connection:
+            _require_person(connection, name)
+            gone = sa.delete(GRANTS).where(GRANTS.c.person == name)
+            connection.execute(gone if dataset is None else gone.where(GRANTS.c.dataset == dataset))
+            self._grant(connection, name, wanted)
+            about = {"person": name, "grants": _listed(wanted)}
+            self._act(connection, by, "set grants", about if dataset is None else {**about, "dataset": dataset})
+
+    @staticmethod
+    def _grant(connection: sa.Connection, name: str, grants: Iterable[Grant]) -> None:
+        rows = [{"person": name, "role": one.role.value, "dataset": one.dataset} for one in dict.fromkeys(grants)]
+        if rows:
+            connection.execute(sa.insert(GRANTS), rows)
+
+    # Tokens and logins.
+
+    def add_token(self, person: str, *, label: str, days: float, by: str) -> tuple[str, Token]:
+        """A new token, which nobody will see again."""
+        secret, number = fresh_token(), fresh_id()
+        began = datetime.now(UTC)
+        made = Token(number, person, label, _written(began), _written(began + timedelta(days=days)), None)
+        with self._write() as connection:
+            _require_person(connection, person)
+            values = {"person": person, "label": label, "created": made.created, "expires": made.expires}
+            connection.execute(sa.insert(TOKENS).values(id=number, hash=hashed(secret), **values))
+            about = {"person": person, "token": number, "label": label, "expires": made.expires}
+            self._act(connection, by, "made a token", about)
+        return secret, made
+
+    def tokens(self, person: str) -> list[Token]:
+        """The tokens of a person, the newest first."""
+        wanted = sa.select(TOKENS).where(TOKENS.c.person == person).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
+        return [_token(row) for row in self._read(wanted)]
+
+    def revoke(self, person: str, number: str, *, by: str) -> bool:
+        """Make a token worthless, at once, and with it whoever signed in by it; False if there is none."""
+        with self._write() as connection:
+            place = (TOKENS.c.id == number) & (TOKENS.c.person == person)
+            if connection.execute(sa.select(TOKENS).where(place)).first() is None:
+                return False
+            connection.execute(sa.update(TOKENS).where(place & TOKENS.c.revoked.is_(None)).values(revoked=now()))
+            connection.execute(sa.delete(LOGINS).where(LOGINS.c.token == number))
+            self._act(connection, by, "revoked a token", {"person": person, "token": number})
+        return True
+
+    def revoke_all(self, person: str, *, by: str) -> None:
+        """Make all tokens of a person worthless."""
+        for token in self.tokens(person):
+            if token.revoked is None:
+                self.revoke(person, token.id, by=by)
+
+    def who_has(self, token: str) -> Person | None:
+        """Whose token it is; None if it is nobody's, was revoked or has expired."""
+        return self._who(TOKENS.c.hash == hashed(token)) if is_token(token) else None
+
+    def who_signed_in(self, secret: str) -> Person | None:
+        """Who signed in with this cookie; None if nobody did, or their token is worth nothing any more."""
+        rows = self._read(sa.select(LOGINS).where(LOGINS.c.hash == hashed(secret)))
+        return self._who(TOKENS.c.id == rows[0].token) if rows and now() < rows[0].expires else None
+
+    def _who(self, which: Any) -> Person | None:
+        wanted = (
+            sa.select(TOKENS, PEOPLE.c.active, GRANTS.c.role, GRANTS.c.dataset)
+            .join(PEOPLE, PEOPLE.c.name == TOKENS.c.person)
+            .outerjoin(GRANTS, GRANTS.c.person == TOKENS.c.person)
+            .where(which)
+        )
+        rows = self._read(wanted)
+        if not rows or not rows[0].active or not _token(rows[0]).is_valid(now()):
+            return None
+        grants = frozenset(Grant(Role(row.role), row.dataset) for row in rows if row.role is not None)
+        return Person(rows[0].person, grants, rows[0].id)
+
+    def sign_in(self, person: Person, *, hours: float) -> str:
+        """The secret of a cookie for whoever showed a token."""
+        secret = fresh_secret()
+        expires = _written(datetime.now(UTC) + timedelta(hours=hours))
+        with self._write() as connection:
+            connection.execute(sa.delete(LOGINS).where(LOGINS.c.expires < now()))
+            connection.execute(sa.insert(LOGINS).values(hash=hashed(secret), token=person.token, expires=expires))
+        return secret
+
+    def sign_out(self, secret: str) -> None:
+        """Make a cookie worthless."""
+        with self._write() as connection:
+            connection.execute(sa.delete(LOGINS).where(LOGINS.c.hash == hashed(secret)))
+
+    # Datasets.
+
+    def datasets(self) -> list[Registered]:
+        """All that were registered, by name."""
+        rows = self._read(sa.select(DATASETS).order_by(DATASETS.c.name))
+        return [Registered(row.name, json.loads(row.document), row.registered, row.by) for row in rows]
+
+    def dataset(self, name: str) -> Registered | None:
+        """One of them."""
+        rows = self._read(sa.select(DATASETS).where(DATASETS.c.name == name))
+        return Registered(name, json.loads(rows[0].document), rows[0].registered, rows[0].by) if rows else None
+
+    def add_dataset(self, name: str, document: Mapping[str, Any], *, place: str, by: str) -> None:
+        """A new dataset; refused if its name is taken, or its rows have a budget under another name."""
+        with self._write() as connection:
+            same = connection.execute(
+                sa.select(DATASETS).where((DATASETS.c.name == name) | (DATASETS.c.place == place))
+            )
+            found = same.first()
+            if found is not None and found.name == name:
+                raise ParameterError(f"name={plain(name)}: there is a dataset of that name")
+            if found is not None:
+                raise ParameterError(
+                    f"these rows are registered as {found.name!r}: a second budget for the same rows would be spent on "
+                    "top of the first"
+                )
+            values = {"place": place, "registered": now(), "by": by, "document": json.dumps(document)}
+            connection.execute(sa.insert(DATASETS).values(name=name, **values))
+            self._act(connection, by, "registered a dataset", {"dataset": name})
+
+    def describe_dataset(self, name: str, document: Mapping[str, Any], *, by: str, changed: Iterable[str]) -> None:
+        """Say something else of a dataset."""
+        with self._write() as connection:
+            connection.execute(sa.update(DATASETS).where(DATASETS.c.name == name).values(document=json.dumps(document)))
+            self._act(connection, by, "described a dataset", {"dataset": name, "changed": sorted(changed)})
+
+    # Questions.
+
+    def remember(self, asked: Asked) -> Asked:
+        """Keep a question under its key; what is there under that key stays, and is returned."""
+        with self._write() as connection:
+            place = (QUESTIONS.c.by == asked.by) & (QUESTIONS.c.key == asked.key)
+            found = connection.execute(sa.select(QUESTIONS).where(place)).first()
+            if found is not None:
+                return _asked(found)
+            values = {"document": json.dumps(asked.document), "asked": asked.asked, "dataset": asked.dataset}
+            connection.execute(sa.insert(QUESTIONS).values(by=asked.by, key=asked.key, **values))
+        return asked
+
+    def forget(self, by: str, key: str) -> None:
+        """Let go of a question that was not charged."""
+        with self._write() as connection:
+            connection.execute(sa.delete(QUESTIONS).where((QUESTIONS.c.by == by) & (QUESTIONS.c.key == key)))
+
+    def asked(self, by: str, key: str) -> Asked | None:
+        """The question under a key."""
+        rows = self._read(sa.select(QUESTIONS).where((QUESTIONS.c.by == by) & (QUESTIONS.c.key == key)))
+        return _asked(rows[0]) if rows else None
+
+    # What was administered.
+
+    def act(self, by: str, what: str, about: Mapping[str, Any]) -> None:
+        """Write down something that was administered."""
+        with self._write() as connection:
+            self._act(connection, by, what, about)
+
+    @staticmethod
+    def _act(connection: sa.Connection, by: str, what: str, about: Mapping[str, Any]) -> None:
+        connection.execute(sa.insert(ACTS).values(at=now(), by=by, what=what, about=json.dumps(dict(about))))
+
+    def acts(self, *, last: int) -> list[Act]:
+        """What was administered, the newest first."""
+        rows = self._read(sa.select(ACTS).order_by(ACTS.c.id.desc()).limit(last))
+        return [Act(row.at, row.by, row.what, json.loads(row.about)) for row in rows]
+
+
+def _listed(grants: Iterable[Grant]) -> list[str]:
+    return sorted(f"{one.role.value} of {one.dataset}" for one in grants)
+
+
+def _token(row: Any) -> Token:
+    return Token(row.id, row.person, row.label, row.created, row.expires, row.revoked)
+
+
+def _asked(row: Any) -> Asked:
+    return Asked(row.by, row.key, row.dataset, json.loads(row.document), row.asked)
+
+
+def _require_person(connection: sa.Connection, name: str) -> None:
+    if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is None:
+        raise UnknownPerson(name)
+
+
+class UnknownPerson(ViameterError):
+    """Nobody of that name is known to the service."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"there is nobody called {plain(name)}")
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    # Transactions are begun below, and not by the driver whenever it sees fit.
+    connection.isolation_level = None
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {setting}").close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    # One that reads first and asks to write later would find that another process has written in between.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.info.get("writes") else "BEGIN")

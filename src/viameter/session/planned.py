@@ -1,0 +1,86 @@
+"""Plans that a session keeps: the same question asked again has the same plan, and thus the same Measurement.
+
+A plan says nothing of rows. To find it anew each time takes longer than a small release, and a Measurement that is the
+same object as before need not be derived, described and written down again when it is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from viameter.core import Loss, Transformation
+from viameter.ledger.settled import Itself
+from viameter.query.collecting import Collecting
+from viameter.query.planning import Plan, plan
+from viameter.query.relation import Keep, Relation
+from viameter.query.statistics import Statistic
+
+MOST_PLANS = 128
+"""How many plans a session keeps, those that were asked for last."""
+MOST_GROUPS = 1000
+"""Plans of more groups are not kept: they are large, and take long to compare."""
+_ATTRIBUTE = "_plans"
+
+
+def plan_of(
+    session: Any,
+    relation: Relation,
+    weights: Mapping[Statistic, Fraction],
+    collecting: Collecting,
+    spend: Loss,
+    *,
+    name: str,
+    identity: str,
+) -> Plan:
+    """The plan of a question, which is known by `identity` as a query to something that was spawned."""
+    asked = _Asked(
+        source=Itself(relation.source),
+        unit=Itself(relation.unit),
+        fanout=relation.fanout,
+        steps=tuple(map(_known_by, relation.steps)),
+        weights=tuple(weights.items()),
+        collecting=(collecting.keys, collecting.limits, collecting.order, Itself(collecting.progress)),
+        spend=(type(spend), spend),
+        texts=(name, identity),
+        made_of=(relation, collecting),
+    )
+    if collecting.keys.size > MOST_GROUPS:
+        return _plan(asked)
+    find: Callable[[_Asked], Plan] = vars(session).setdefault(_ATTRIBUTE, lru_cache(maxsize=MOST_PLANS)(_plan))
+    return find(asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """All that a plan is made of. Two that are equal have the same plan.
+
+    It refers to no session, so that a session that is out of use lets go of its engine at once.
+    """
+
+    source: Itself
+    unit: Itself
+    fanout: int
+    steps: tuple[Hashable, ...]
+    weights: tuple[tuple[Statistic, Fraction], ...]
+    collecting: tuple[Hashable, ...]
+    spend: tuple[type, Loss]
+    texts: tuple[str, str]
+    """They tell apart what Python takes for equal: 1, 1.0 and True."""
+    made_of: tuple[Relation, Collecting] = field(compare=False)
+
+
+def _known_by(step: Transformation) -> Hashable:
+    """What a step is: a filter by its predicate, and others, of whose functions nothing is known, by themselves."""
+    if type(step.function) is Keep:
+        return Keep, step.made_by, step.function.predicate.key
+    return Itself(step)
+
+
+def _plan(asked: _Asked) -> Plan:
+    (relation, collecting), (name, identity) = asked.made_of, asked.texts
+    made = plan(relation, dict(asked.weights), collecting, asked.spend[1], name=name)
+    return replace(made, measurement=replace(made.measurement, identity=(identity,)))
