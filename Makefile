@@ -15,7 +15,7 @@ help: ## list the commands
 
 demo: setup-run ## set up what the demo needs, then run it
 	$(call say,viameter demo)
-	@$(BIN)/viameter demo --report flights.html --ledger flights.db
+	@$(BIN)/viameter demo --report flights.html --ledger flights.db --serve
 
 setup-run:
 	@scripts/setup run

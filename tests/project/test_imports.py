@@ -26,9 +26,9 @@ def test_importing_viameter_imports_only_its_own_dependencies() -> None:
 def test_everything_exported_exists_and_nothing_public_is_forgotten() -> None:
     assert all(hasattr(vm, name) for name in vm.__all__)
     rooms = {"arith", "cli", "composition", "core", "errors", "measures", "mechanisms", "spaces", "theorem"}
-    rooms |= {"ledger", "logic", "neighborhood", "query", "session", "transforms", "viz"}
+    rooms |= {"ledger", "logic", "neighborhood", "query", "service", "session", "transforms", "viz"}
     public = {name for name in vars(vm) if not name.startswith("_")} - rooms
-    when_used = {"Accountant", "accounting", "neighborhood", "ledger", "logic", "query", "session"}
+    when_used = {"Accountant", "accounting", "neighborhood", "ledger", "logic", "query", "service", "session"}
     when_used |= vm._OF_PROGRAMS | vm._OF_TABLES
     assert public == set(vm.__all__) - {"__version__"} - when_used
     assert set(vm.__all__) <= set(dir(vm))

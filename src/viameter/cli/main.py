@@ -26,11 +26,43 @@ main.add_command(ledger)
     "--report", metavar="FILE", help="Write the questions over a table, with pictures, into this page of HTML."
 )
 @click.option("--ledger", metavar="FILE", help="Keep what is spent in this ledger; run it twice, or kill it.")
-def demo(report: str | None, ledger: str | None) -> None:
+@click.option("--serve", "serves", is_flag=True, help="End with a running page; without a terminal, check it and stop.")
+def demo(report: str | None, ledger: str | None, serves: bool) -> None:
     """Show what viameter does, on bundled data about invented people and on flights from New York."""
     from viameter.cli.demo import show_demo
 
     show_demo(click.echo, report=report, ledger=ledger)
+    if serves:
+        from viameter.cli.serve import show_page
+
+        show_page(click.echo)
+
+
+@main.command()
+@click.option("--config", metavar="FILE", help="A TOML file; without one, the bundled data are served.")
+@click.option("--folder", metavar="DIR", help="Without a configuration: where files are kept [viameter-service].")
+@click.option("--host", help="Where to listen, instead of what the configuration says [127.0.0.1].")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port, instead of what the configuration says [8321].")
+@click.option(
+    "--new-admin-token", is_flag=True, help="Make a new token for the admin, the old ones worthless, and exit."
+)
+@click.option("--check", "checks", is_flag=True, help="Start, see that the page answers, and stop.")
+def serve(**options: Any) -> None:
+    """Serve questions, budgets and history to a team: an API and a page.
+
+    Without --config it listens at 127.0.0.1 only, keeps its files in a folder of its own, and serves the data that come
+    with the package. The first time it says a token for the admin, once.
+    """
+    from viameter.errors import ViameterError
+
+    try:
+        from viameter.cli.serve import run
+
+        run(click.echo, **options)
+    except ViameterError as problem:
+        raise click.UsageError(str(problem)) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
 
 
 @main.command()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -39,17 +37,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(service: Service, *, close: bool = False) -> Any:
-    """The ASGI application of a service; with `close` it closes the service when the server stops."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        if close:
-            import anyio.to_thread
-
-            await anyio.to_thread.run_sync(service.close)
-
+def create_app(service: Service) -> Any:
+    """The ASGI application of a service, which whoever opened it closes."""
     app = FastAPI(
         title="viameter",
         version=__version__,
@@ -57,7 +46,6 @@ def create_app(service: Service, *, close: bool = False) -> Any:
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
-        lifespan=lifespan,
         servers=[{"url": service.config.server.prefix or "/"}],
     )
     app.state.service = service
@@ -123,10 +111,9 @@ def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def on_invalid(request: Request, error: RequestValidationError) -> Response:
         # Where it is wrong and how; not what was written, which may be long, or a secret in the wrong place.
-        said = [
-            {"at": ".".join(str(part) for part in one["loc"]), "problem": one["msg"]} for one in error.errors()[:20]
-        ]
-        if any(one["type"] == "json_invalid" for one in error.errors()):
+        found = error.errors()[:20]
+        said = [{"at": ".".join(str(part) for part in one["loc"]), "problem": one["msg"]} for one in found]
+        if any(one["type"] == "json_invalid" for one in found):
             return reply(request, Problem(400, "malformed", "the body is not JSON"))
         first = said[0] if said else {"at": "", "problem": ""}
         message = f"{first['at']}: {first['problem']}"

@@ -106,8 +106,8 @@ class Front:
         return found
 
     def _log(self, scope: Scope, status: int | None, number: str, seconds: float, error: BaseException | None) -> None:
-        # The template of the path, and not what somebody wrote into it.
-        route = getattr(scope.get("route"), "path", "(none)")
+        # The name of what answers, and not what somebody wrote into the path.
+        route = getattr(scope.get("endpoint"), "__name__", "(none)")
         person = scope["state"].get("person")
         self.metrics.requests.labels(_method(scope), route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)

@@ -25,6 +25,8 @@ class Server:
     """The path under which a reverse proxy serves it, such as "/privacy"."""
     https: bool = False
     """Whether people reach it by HTTPS (a proxy does that): cookies are then sent by no other way."""
+    trusted_proxies: str = ""
+    """Addresses of proxies, with commas between, that are believed what they say of whom they speak for."""
     title: str = "viameter"
     shutdown_seconds: int = 30
     """How long questions in flight are waited for when it is told to stop; what takes longer stays charged."""

@@ -18,17 +18,29 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
+from viameter.core.measure import Loss
 from viameter.errors import FormatError, ParameterError, ViameterError, plain
+from viameter.logic.bounds import read_bound
+from viameter.logic.claims import claim_of
 from viameter.logic.errors import SolverMissing
+from viameter.logic.front.decorator import ProgramFunction
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.front.submitted import LONGEST, names_from_text, programs_from_text
+from viameter.logic.present.proved import stated
+from viameter.logic.solving.z3bridge import load
+from viameter.logic.verify import verify
 
+Reply = dict[str, Any]
+"""A JSON object."""
 LONGEST_BOUND = 1_000
 LONGEST_ERROR = 2_000
-LARGEST_REPLY = 8 << 20
-"""Characters of what is said of one program, at most: a longer proof is not sent."""
+LARGEST_REPLY = 16 << 20
+"""Characters of a whole reply, at most, shared among its programs: a longer proof is not sent."""
+LEAST_MEMORY = 256 << 20
+"""Bytes without which not even the simplest program can be verified: the solver's code alone takes most of them."""
 ALLOWANCE = 10
 """Seconds to start in, and to end a question to the solver in, beside the seconds that the request has."""
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH")
@@ -45,9 +57,7 @@ FAILED = "the search ended with an error"
 UNREADABLE = "the text needs more memory or time to be read than the request has: make it simpler"
 
 
-def verify_submitted(
-    text: str, *, bound: str | None = None, seconds: float = 20, memory: int = 1 << 30
-) -> list[dict[str, Any]]:
+def verify_submitted(text: str, *, bound: str | None = None, seconds: float = 20, memory: int = 1 << 30) -> list[Reply]:
     """The verdicts on the programs of a text, in their order, from a process that is given so much time and memory.
 
     `bound` is as `viameter verify --bound` takes it, and is claimed of every program; without one the least that can
@@ -59,15 +69,16 @@ def verify_submitted(
     and lines of the user among them, through `html.escape` (quotes too), and none into an attribute; it has a `<style>`
     element and a `style` attribute, and no script, link or image.
 
-    What is not finished when time or memory is over is UNKNOWN. A text that is wrong is a ProgramError with its line,
-    or a FormatError. May be called from many threads at once.
+    What is not finished when time or memory is over is UNKNOWN; the process is killed `ALLOWANCE` seconds after its
+    time at the latest. A text that is wrong is a ProgramError with its line, or a FormatError, which is also what a
+    text is that takes more memory to be read. May be called from many threads at once.
     """
     _check(text, bound, seconds, memory)
     request = {"text": text, "bound": bound, "seconds": seconds}
     said, timed_out = _run(_command(seconds, memory), json.dumps(request).encode(), seconds + ALLOWANCE)
     started = False
     names: list[str] = []
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Reply] = {}
     for line in said:
         match line:
             case {"started": _}:
@@ -96,11 +107,11 @@ def _check(text: str, bound: str | None, seconds: float, memory: int) -> None:
         raise FormatError(f"bound={plain(bound)}: expected text such as 2*eps, of at most {LONGEST_BOUND} characters")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise ParameterError(f"seconds={plain(seconds)}: expected a positive number")
-    if isinstance(memory, bool) or not isinstance(memory, int) or memory <= 0:
-        raise ParameterError(f"memory={plain(memory)}: expected a positive number of bytes")
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST_MEMORY:
+        raise ParameterError(f"memory={plain(memory)}: expected a number of bytes, at least {LEAST_MEMORY}")
 
 
-def _unknown(name: str, why: str, seconds: float = 0.0) -> dict[str, Any]:
+def _unknown(name: str, why: str, seconds: float = 0.0) -> Reply:
     """The verdict on a program of which nothing was found out; `why` is one of the texts above."""
     return {
         "program": name,
@@ -157,7 +168,7 @@ def _lines(said: bytes) -> Iterator[Any]:
             yield json.loads(line)
 
 
-def _error(problem: dict[str, Any]) -> ViameterError:
+def _error(problem: Reply) -> ViameterError:
     """An error of the process as an error of this one."""
     match problem:
         case {"solver": str(name)}:
@@ -179,15 +190,19 @@ def main() -> None:
     replies = os.dup(1)
     os.dup2(2, 1)
 
-    def say(reply: dict[str, Any]) -> None:
+    def say(reply: Reply) -> None:
         line = json.dumps(reply).encode() + b"\n"
         while line:
             line = line[os.write(replies, line) :]
 
+    if find_spec("z3") is None:
+        say({"error": {"solver": "z3"}})
+        return
+    # At its own limit the solver gives up in order; at the process's limit it may do so anywhere.
+    load().set_param("memory_max_size", int(sys.argv[2]) // 2 >> 20)
+    say({"started": True})
     try:
-        _answer(say)
-    except SolverMissing as problem:
-        say({"error": {"solver": problem.name}})
+        _answer(json.loads(sys.stdin.buffer.read()), say)
     except ProgramError as problem:
         parts = {"what": problem.what, "hint": problem.hint, "message": str(problem)}
         cut = {name: part[:LONGEST_ERROR] for name, part in parts.items()}
@@ -200,25 +215,19 @@ def main() -> None:
 
 def _limit(seconds: int, memory: int) -> None:
     """Take away what is not needed; none of this can be undone by this process."""
-    for what, most in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, memory),
+    for what, soft, hard in (
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_FSIZE, 0, 0),
+        (resource.RLIMIT_CPU, seconds, seconds + 1),  # a signal that says so, and then one that kills
+        (resource.RLIMIT_AS, memory, memory),
     ):
-        _, hard = resource.getrlimit(what)
-        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (allowed, allowed))
+        before = resource.getrlimit(what)[1]
+        most = hard if before == resource.RLIM_INFINITY else min(hard, before)
+        resource.setrlimit(what, (min(soft, most), most))
 
 
-def _answer(say: Callable[[dict[str, Any]], None]) -> None:
-    from viameter.logic.bounds import read_bound
-    from viameter.logic.claims import claim_of
-    from viameter.logic.solving.z3bridge import load
-
-    load()
-    say({"started": True})
-    request = json.loads(sys.stdin.buffer.read())
+def _answer(request: Reply, say: Callable[[Reply], None]) -> None:
+    """Say which programs there are, and then the verdict on each."""
     until = time.monotonic() + request["seconds"]
     names = names_from_text(request["text"])
     say({"programs": names})
@@ -230,19 +239,23 @@ def _answer(say: Callable[[dict[str, Any]], None]) -> None:
                 claim_of(bound, program.core)
         except ViameterError as problem:
             raise FormatError(f"the bound does not fit {name}: {problem}") from None
+    room = LARGEST_REPLY // len(programs)
+    over = ""
     for place, (name, program) in enumerate(programs.items()):
         left = until - time.monotonic()
-        verdict = _unknown(name, OUT_OF_TIME)
-        if left > 0:
-            verdict = _verdict(name, program, bound, left / (len(programs) - place))
-        say({"verdict": verdict})
+        if not over and left <= 0:
+            over = OUT_OF_TIME
+        try:
+            share = left / (len(programs) - place)
+            said = _unknown(name, over) if over else _verdict(name, program, bound, share, room)
+        except MemoryError:  # what a solver says after it ran out of memory is not relied on
+            over = OUT_OF_MEMORY
+            said = _unknown(name, over)
+        say({"verdict": said})
 
 
-def _verdict(name: str, program: Any, bound: Any, seconds: float) -> dict[str, Any]:
-    """What is said of one program."""
-    from viameter.logic.present.proved import stated
-    from viameter.logic.verify import verify
-
+def _verdict(name: str, program: ProgramFunction, bound: str | Loss | None, seconds: float, room: int) -> Reply:
+    """What is said of one program, in so many characters at most; a MemoryError, if there is too little of it."""
     begun = time.monotonic()
     try:
         verdict = verify(program, bound, seconds=seconds)
@@ -255,18 +268,18 @@ def _verdict(name: str, program: Any, bound: Any, seconds: float) -> dict[str, A
             "certificate": None if verdict.certificate is None else verdict.certificate.to_json(),
             "seconds": round(verdict.seconds, 3),
         }
-        if len(json.dumps(found)) <= LARGEST_REPLY:
+        if len(json.dumps(found)) <= room:
             return found
         why = TOO_LONG
-    except SolverMissing:
+    except MemoryError:
         raise
     except ViameterError as problem:  # a hint or an adjacency that means nothing
         raise ProgramError(str(problem), file="<text>", line=program.line) from None
-    except MemoryError:
-        why = OUT_OF_MEMORY
     except RecursionError:
         why = TOO_DEEP
-    except Exception:
+    except Exception as problem:
+        if isinstance(problem, load().Z3Exception) and "memory" in str(problem):
+            raise MemoryError from None
         why = FAILED
     return _unknown(name, why, time.monotonic() - begun)
 

@@ -41,13 +41,14 @@ class Service:
         object.__setattr__(self, "releases", RateLimit(limits.releases_per_minute))
         object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
 
-    def close(self) -> None:
-        """Wait for questions in flight, then let go of files. What was not done stays charged."""
+    def close(self) -> int:
+        """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""
         left = self.desk.close(seconds=self.config.server.shutdown_seconds)
         log("stopped", questions_left=left)
         if not left:
             self.ledger.close()
             self.state.close()
+        return left
 
 
 def open_service(config: Config) -> Service:

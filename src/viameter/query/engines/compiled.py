@@ -21,13 +21,14 @@ from threading import Lock
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.query.engines.turns import turn_of
 
 MOST_QUERIES = 256
 """How many compiled queries a table keeps."""
-MOST_WEIGHT = 2**24
-"""How much they weigh together at most: about as many letters of SQL, or as many keys times `WEIGHT_OF_KEY`."""
+MOST_WEIGHT = 2**26
+"""How much they weigh together at most: about as many bytes as they and what they hold."""
 WEIGHT_OF_KEY = 128
-"""What a key weighs that a query is known by, or that stands in a small table which it holds."""
+"""What a key weighs that a query is known by."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,15 +53,12 @@ class Compiled:
     """See `Statement`."""
     tables: tuple[Any, ...]
     """The tables that it reads, which stay in the engine as long as something refers to them."""
+    weight: int
+    """About how many bytes it keeps in memory."""
 
     def with_salt(self, written: str) -> Statement:
         """The query with a salt as it is written in SQL."""
         return Statement(written.join(self.pieces), self.columns, self.query)
-
-    @property
-    def weight(self) -> int:
-        """About how many letters it keeps."""
-        return sum(map(len, self.pieces))
 
 
 class CompiledQueries:
@@ -126,7 +124,9 @@ def compile_salted(backend: Any, query: Any, *, placeholder: str, is_salted: boo
         return None
     tables = tuple(query.op().find((ops.DatabaseTable, ops.InMemoryTable)))
     pieces = tuple(sql.split(placeholder)) if is_salted else (sql,)
-    return Compiled(pieces, _columns(query), _handed_over(backend, query), tables)
+    sizes = turn_of(backend).sizes
+    weight = len(sql) + sum(sizes.get(table.name, 0) for table in tables)
+    return Compiled(pieces, _columns(query), _handed_over(backend, query), tables, weight)
 
 
 def written_sql(backend: Any, query: Any, *, pretty: bool) -> str:

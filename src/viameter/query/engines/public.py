@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,7 +23,8 @@ def public_table(
 ) -> Any:
     """An Ibis table on the backend of `table`, for joins with it. `types` gives Ibis types where they are not plain.
 
-    It is a temporary one: it goes when no query uses it any more, at the latest with the connection.
+    It is a temporary one: it goes when no query uses it any more, at the latest with the connection. As long as one
+    does, the same rows are the same table, so that a query with it is the same query.
 
     >>> from viameter.query.engines import open_source, run
     >>> flights = open_source({"carrier": ["UA", "XX"]})
@@ -34,19 +36,41 @@ def public_table(
         raise ParameterError(f"public_table takes an EngineTable first, not {plain(table)}")
     require(table.engine, "public tables")
     rows = arrow_table(columns, types=types)
-    name, backend, turn = fresh_name("public"), table.backend, turn_of(table.backend)
+    backend, turn, content = table.backend, turn_of(table.backend), _content(rows)
     failed = ""
     with turn.lock, without_warnings_of_engines():
         turn.drop_what_is_unused()
+        known = turn.public.get(content)
+        if known is not None:
+            return known.to_expr()
+        name = fresh_name("public")
         try:
             drop = _bring(backend, name, rows)
             expression = backend.table(name)
         except Exception as error:
             failed = type(error).__name__
+        else:
+            turn.public[content] = expression.op()
+            turn.sizes[name] = rows.nbytes
     if failed:
         raise EngineError(table.engine, failed, "may this user make temporary tables there?")
-    weakref.finalize(expression.op(), turn.to_drop.append, drop).atexit = False
+
+    def forget() -> None:
+        turn.sizes.pop(name, None)
+        drop()
+
+    weakref.finalize(expression.op(), turn.to_drop.append, forget).atexit = False
     return expression
+
+
+def _content(rows: Any) -> str:
+    """What tells an Arrow table from others: all of its values, with their types."""
+    from pyarrow import BufferOutputStream, ipc
+
+    sink = BufferOutputStream()
+    with ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return hashlib.sha256(sink.getvalue()).hexdigest()
 
 
 def _bring(backend: Any, name: str, rows: Any) -> Callable[[], None]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 _ATTRIBUTE = "_viameter_turn"
 
@@ -22,6 +23,10 @@ class Turn:
 
     lock: Lock = field(default_factory=Lock)
     to_drop: deque[Callable[[], None]] = field(default_factory=deque)
+    public: WeakValueDictionary[str, Any] = field(default_factory=WeakValueDictionary)
+    """The small public tables that are there, by what they hold, as long as something refers to them."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """How many bytes each of them has, by its name."""
 
     def drop_what_is_unused(self) -> None:
         """Drop it; a connection that is gone took its temporary tables with it."""

@@ -13,8 +13,8 @@ Number = int | float | str
 LossIn = Annotated[
     dict[str, str | int | list[str | int]],
     Field(
-        description='A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; or as '
-        "replies write it. Numbers are text, so that they are exact.",
+        description='A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; '
+        "or as replies write it. Numbers are text, so that they are exact.",
         examples=[{"zcdp": "1/100"}],
         min_length=1,
         max_length=4,

@@ -1,0 +1,205 @@
+"""Starting: open a service, say where it is, serve it until it is told to stop, and close it in order."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from viameter.errors import ViameterError
+from viameter.service.app import create_app
+from viameter.service.config import Config
+from viameter.service.service import Service, first_token, open_service
+from viameter.service.state import State
+from viameter.service.watching import log, set_up_logging
+
+Say = Callable[[str], None]
+
+
+class CannotStart(ViameterError):
+    """A service that cannot be started as it is configured."""
+
+
+def serve(config: Config, say: Say) -> None:
+    """Serve until a signal says to stop. The first time, a token for the first person is said, and never again."""
+    set_up_logging()
+    with listening(config) as socket_:
+        service = open_service(config)
+        try:
+            server = _server(service)
+            _announce(service, address_of(config, socket_), say)
+            with signals_end_the_server_only():
+                server.run(sockets=[socket_])
+            say("stopping: questions in flight are finished, or stay charged; a second Ctrl-C does not wait for them")
+        finally:
+            _close(service, say)
+
+
+def _close(service: Service, say: Say) -> None:
+    """Close a service; what still runs after the time to wait ends with the process, and stays charged."""
+    try:
+        left = service.close()
+    except KeyboardInterrupt:
+        left = 1
+    if left:
+        say("stopped before all questions were done: those stay charged, and whoever asks again learns it")
+        sys.stdout.flush()
+        # Threads that wait for an engine would hold the process up.
+        os._exit(1)
+
+
+def serve_and_check(config: Config, say: Say, *, sign_in: bool = False) -> None:
+    """Serve just long enough to see that the page answers; for where nobody is there to look.
+
+    With `sign_in` the first token is made and used, which is for services that nobody will start again.
+    """
+    set_up_logging(level=logging.WARNING)
+    with listening(config) as socket_, opened(config) as service:
+        token = first_token(service.state, days=1) if sign_in else None
+        with running(service, socket_) as address:
+            if "<form" not in _fetch(f"{address}/login") or _fetch(f"{address}/readyz") != "ok\n":
+                raise CannotStart(f"the page at {address} does not show what it should")
+            if token is not None and not json.loads(_fetch(f"{address}/api/v1/datasets", token=token))["datasets"]:
+                raise CannotStart(f"the service at {address} has no datasets")
+        say(f"the page at {address}/ answers, with the datasets {', '.join(service.catalog.names())}; it was stopped")
+
+
+def new_admin_token(config: Config) -> str:
+    """A new token for the first person; the old ones are worthless. Works beside a running service."""
+    from viameter import ledger as ledgers
+
+    with ledgers.open(config.storage.ledger, create=False, read_only=True) as book:
+        state = State(config.storage.state, ledger=book.id)
+    try:
+        token = first_token(state, days=config.limits.token_days, again=True)
+    finally:
+        state.close()
+    assert token is not None
+    return token
+
+
+@contextmanager
+def signals_end_the_server_only() -> Iterator[None]:
+    """The server takes a signal to stop, and sends it again when it has stopped: that must not end the process then.
+
+    Questions in flight are waited for after it. From then on, another signal ends the process at once, and what runs
+    stays charged.
+    """
+    wanted = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, lambda *_: None) for one in wanted}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def listening(config: Config) -> Iterator[socket.socket]:
+    """The socket that it listens at, bound before anything else is done."""
+    server = config.server
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((server.host, server.port))
+    except OSError as problem:
+        made.close()
+        raise CannotStart(
+            f"cannot listen at {server.host}:{server.port} ({problem.strerror}): is another service running there? "
+            "Choose another port"
+        ) from None
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@contextmanager
+def opened(config: Config) -> Iterator[Service]:
+    """A service, closed at the end whatever happens."""
+    service = open_service(config)
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+@contextmanager
+def running(service: Service, socket_: socket.socket) -> Iterator[str]:
+    """A service in a thread of this process, by its address; stopped at the end."""
+    server = _server(service)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket_]}, name="viameter-server", daemon=True)
+    thread.start()
+    try:
+        until = time.monotonic() + 60
+        while not server.started:
+            if not thread.is_alive() or time.monotonic() > until:
+                raise CannotStart("the server did not start")
+            time.sleep(0.01)
+        yield address_of(service.config, socket_)
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def address_of(config: Config, socket_: socket.socket) -> str:
+    """Where a browser finds the page, without a / at its end."""
+    host, port = socket_.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}{config.server.prefix}"
+
+
+def _server(service: Service) -> uvicorn.Server:
+    settings = service.config.server
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_app(service),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies or "",
+            timeout_graceful_shutdown=settings.shutdown_seconds,
+            h11_max_incomplete_event_size=64 * 1024,
+            ws="none",
+        )
+    )
+
+
+def _announce(service: Service, address: str, say: Say) -> None:
+    config = service.config
+    token = first_token(service.state, days=config.limits.token_days)
+    say(f"viameter serves {address}/")
+    say(f"  datasets: {', '.join(service.catalog.names()) or 'none yet; register one on the page'}")
+    say(f"  ledger:   {service.ledger.place}")
+    if token is not None:
+        say(f"  sign in as admin with this token, which is shown this once:\n\n    {token}\n")
+    else:
+        say("  sign in with your token; an admin who lost theirs gets a new one by --new-admin-token")
+    if config.server.host not in ("127.0.0.1", "::1", "localhost") and not config.server.https:
+        say("  warning: others can reach this address, and tokens cross the network in the clear; see [server] https")
+    say("  stop it with Ctrl-C")
+    log("started", address=address)
+
+
+def _fetch(url: str, *, token: str | None = None) -> str:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as reply:
+            found: Any = reply.read().decode("utf-8")
+    except urllib.error.URLError as problem:
+        raise CannotStart(f"{url} does not answer ({type(problem).__name__})") from None
+    return str(found)

@@ -1,0 +1,174 @@
+"""One question released again and again: compiled once, salted each time, and never with the answer of another."""
+
+from __future__ import annotations
+
+import gc
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import viameter as vm
+from viameter.query import collecting as module
+from viameter.query import selection
+from viameter.query.bounding import Limits
+from viameter.query.collecting import Collecting
+from viameter.query.engines import EngineTable, Statement, salt_in_sql
+from viameter.query.engines.turns import turn_of
+from viameter.query.keys import read_keys
+from viameter.query.relation import source_rows
+from viameter.query.selection import Counting
+from viameter.query.statistics import Statistic, Total, Units
+
+Load = Callable[[Any, str, Any], EngineTable]
+ROWS = {"u": [n % 20 for n in range(200)], "k": ["a", "b", "c", "d"] * 50, "j": [1, 2] * 100, "n": list(range(200))}
+
+
+class Spied:
+    """What was run, and which salts were drawn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, watched: Any) -> None:
+        self.run: list[Statement] = []
+        self.salts: list[str] = []
+        engine, draw = watched.run, watched.fresh_salt
+
+        def run(table: Any, statement: Any, **options: Any) -> Any:
+            self.run.append(statement)
+            return engine(table, statement, **options)
+
+        def fresh_salt() -> str:
+            self.salts.append(draw())
+            return self.salts[-1]
+
+        monkeypatch.setattr(watched, "run", run)
+        monkeypatch.setattr(watched, "fresh_salt", fresh_salt)
+
+
+@pytest.mark.parametrize("order", ["native", "portable"])
+def test_every_release_of_a_question_has_a_salt_of_its_own(
+    backend: Any, load: Load, monkeypatch: pytest.MonkeyPatch, order: Any
+) -> None:
+    rows = source_rows(load(backend, "salted_releases", ROWS), "u")
+    keys = read_keys(rows.schema, ["k"], ["a", "b", "c"], other=False)
+    spied = Spied(monkeypatch, module)
+    for _ in range(4):
+        Collecting(keys, Limits(rows=2), order)(rows, [Total(), Units()])
+    placeholder, *rest = [salt_in_sql(backend.name, order, salt) for salt in spied.salts]
+    first, placeholder, others = placeholder, rest[0], rest[1:]  # the first release draws its own before it compiles
+    salts = [first, *others]
+    assert len(rows.on.compiled) == 1 and len(set(spied.salts)) == 5 and len(salts) == len(spied.run) == 4
+    for statement, salt in zip(spied.run, salts, strict=True):
+        assert salt in statement.sql and placeholder not in statement.sql
+        assert not any(other in statement.sql for other in salts if other != salt)
+    # But for the salt they are the same text.
+    assert len({one.sql.replace(salt, "") for one, salt in zip(spied.run, salts, strict=True)}) == 1
+
+
+def test_which_rows_are_kept_is_another_choice_each_time(backend: Any, load: Load) -> None:
+    rows = source_rows(load(backend, "chosen_again", {**ROWS, "u": [n // 10 for n in range(200)]}), "u")
+    keys = read_keys(rows.schema, ["k"], ["a", "b", "c", "d"], other=False)
+    collecting = Collecting(keys, Limits(groups=1, per_group=2))
+    found = {tuple(collecting(rows, [Total()])[0].tolist()) for _ in range(6)}
+    # 20 units choose one of 4 keys each, and no outcome has a chance above 1/70: six times the same is below 1e-9.
+    assert len(found) > 1 and all(sum(one) == 40 for one in found)
+    assert len(rows.on.compiled) == 1
+
+
+def test_every_selection_of_keys_has_a_salt_of_its_own(
+    backend: Any, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = source_rows(load(backend, "salted_selections", ROWS), "u")
+    spied = Spied(monkeypatch, selection)
+    for _ in range(3):
+        assert sum(Counting(("k",), Limits(groups=1, per_group=1))(rows).values()) == 20
+    first, placeholder, *others = [salt_in_sql(backend.name, "native", salt) for salt in spied.salts]
+    assert len(rows.on.compiled) == 1 and len(spied.run) == 3
+    for statement, salt in zip(spied.run, [first, *others], strict=True):
+        assert salt in statement.sql and placeholder not in statement.sql
+
+
+def test_where_nothing_is_chosen_the_query_has_no_salt(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = vm.open(ROWS, unit=vm.per_row(), budget=vm.zcdp(10**9))
+    spied = Spied(monkeypatch, module)
+    for _ in range(2):
+        table.group_by("k", keys=["a"]).agg(n=vm.count()).release(spend=vm.zcdp(1))
+    assert spied.run[0].sql == spied.run[1].sql
+    assert not re.search(r"\d{15}", spied.run[0].sql)
+
+
+def questions(table: Any) -> dict[str, Any]:
+    """Questions of one table that look alike."""
+    few, n, k = ["a", "b"], table["n"], table["k"]
+    return {
+        "two keys": table.group_by("k", keys=few).agg(n=vm.count()),
+        "in another order": table.group_by("k", keys=["b", "a"]).agg(n=vm.count()),
+        "and others": table.group_by("k", keys=few, other=True).agg(n=vm.count()),
+        "units": table.group_by("k", keys=few).agg(n=vm.count_units()),
+        "integers": table.group_by("j", keys=[1, 2]).agg(n=vm.count()),
+        "truth": table.derive(j=table["j"] == 1).group_by("j", keys=[True, False]).agg(n=vm.count()),
+        "pairs": table.group_by("k", "j", keys=[("a", 1), ("b", 2), ("d", 2)]).agg(n=vm.count()),
+        "other pairs": table.group_by("k", "j", keys=[("a", 1), ("b", 2), ("c", 1)]).agg(n=vm.count()),
+        "below 100": table.filter(n < 100).group_by("k", keys=few).agg(n=vm.count()),
+        "below 101": table.filter(n < 101).group_by("k", keys=few).agg(n=vm.count()),
+        "below 100.5": table.filter(n < 100.5).group_by("k", keys=few).agg(n=vm.count()),
+        "at 1": table.filter(n == 1).agg(n=vm.count()),
+        "at 'b'": table.filter(k == "b").agg(n=vm.count()),
+        "at 'B'": table.filter(k == "B").agg(n=vm.count()),
+        "sum to 100": table.agg(s=vm.sum("n", bounds=(0, 100))),
+        "sum to 200": table.agg(s=vm.sum("n", bounds=(0, 200))),
+        "sum of another": table.agg(s=vm.sum("j", bounds=(0, 200))),
+        "halves": table.agg(q=vm.quantile("n", 0.5, bounds=(0, 200))),
+        "mean": table.group_by("k", keys=few).agg(m=vm.mean("n", bounds=(0, 200))),
+        "joined": table.join(vm.public({"k": ["a", "b"], "w": [1, 2]}), on="k").agg(s=vm.sum("w", bounds=(0, 9))),
+        "otherwise": table.join(vm.public({"k": ["a", "b"], "w": [1, 3]}), on="k").agg(s=vm.sum("w", bounds=(0, 9))),
+        "reals": table.join(vm.public({"k": ["a", "b"], "w": [1.0, 3.0]}), on="k").agg(s=vm.sum("w", bounds=(0, 9))),
+    }
+
+
+def integers(asked: Any) -> dict[Statistic, list[int]]:
+    statistics = list(dict.fromkeys(one for reading in asked.readings.values() for one in reading.statistics))
+    arrays = asked.collecting(asked.table.relation.rows(), statistics)
+    return {one: array.tolist() for one, array in zip(statistics, arrays, strict=True)}
+
+
+def test_no_question_has_the_answer_of_another(backend: Any, load: Load) -> None:
+    def opened() -> Any:
+        # So many rows of a unit count that none is left out, and answers are exact.
+        return vm.open(load(backend, "alike", ROWS).expression, unit=vm.per("u", rows=100), budget=vm.zcdp(10**9))
+
+    table = opened()
+    alone = {name: integers(questions(opened())[name]) for name in questions(table)}
+    dice = random.Random(7)
+    for _ in range(2):
+        names = list(alone)
+        dice.shuffle(names)
+        made = questions(table)
+        assert {name: integers(made[name]) for name in names} == alone
+    compiled = len(table.relation.source.on.compiled)
+    assert compiled == len(alone)
+    assert {name: integers(one) for name, one in questions(table).items()} == alone
+    assert len(table.relation.source.on.compiled) == compiled
+
+
+def test_keys_that_are_joined_as_a_table_stay_as_long_as_their_query_is_kept(backend: Any, load: Load) -> None:
+    rows = source_rows(load(backend, "joined_keys", ROWS), "u")
+    keys = read_keys(rows.schema, ["k", "j"], [("a", 1), ("b", 2)], other=True)
+    sizes = turn_of(backend).sizes
+    gc.collect()
+    Collecting(keys, Limits(rows=100))(rows, [Total()])
+    before = set(sizes)
+    for _ in range(3):
+        gc.collect()
+        assert Collecting(keys, Limits(rows=100))(rows, [Total()])[0].tolist() == [50, 50, 100]
+    assert set(sizes) == before
+    [mine] = [name for name in before if any(table.name == name for table in held(rows))]
+    del rows
+    gc.collect()
+    turn_of(backend).drop_what_is_unused()
+    assert mine not in sizes
+
+
+def held(rows: Any) -> list[Any]:
+    return [table for compiled, _ in rows.on.compiled._kept.values() for table in compiled.tables]
