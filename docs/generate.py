@@ -12,14 +12,22 @@ import viameter.logic.running
 import viameter.neighborhood
 import viameter.session
 from viameter.core import Constructor
+from viameter.service.app import api_routes
 from viameter.theorem import Theorem, all_theorems
 
 
 def write_pages(folder: Path) -> None:
-    """Write both pages into a folder."""
+    """Write all pages into a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "theorems.md").write_text(theorems_page(), encoding="utf-8")
     (folder / "reference.md").write_text(reference_page(), encoding="utf-8")
+    (folder / "routes.md").write_text(routes_page(), encoding="utf-8")
+
+
+def routes_page() -> str:
+    """Every route of the service's API, from its own description; it is included in the page about the API."""
+    rows = [f"| `{one.method} {one.path}` | {one.action.value} | {_plain(one.says)} |\n" for one in api_routes()]
+    return "| route | needs | what it does |\n|---|---|---|\n" + "".join(rows)
 
 
 def theorems_page() -> str:

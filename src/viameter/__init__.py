@@ -2,7 +2,7 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `ledger` and `query`, `session`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `ledger` and `query`, `session`, `service`, `cli`.
 """
 
 import importlib as _importlib
@@ -156,6 +156,7 @@ if _typing.TYPE_CHECKING:
         std,
         variance,
     )
+    from viameter.service.client import connect
     from viameter.session import Answer, open, together
 
 __all__ = [
@@ -226,6 +227,7 @@ __all__ = [
     "column",
     "compose",
     "compose_losses",
+    "connect",
     "count",
     "count_units",
     "domain",
@@ -331,6 +333,7 @@ _OF_PROGRAMS = frozenset({
 _OF_TABLES = frozenset({
     "Answer",
     "case",
+    "connect",
     "count_units",
     "maximum",
     "median",
@@ -346,7 +349,10 @@ _OF_TABLES = frozenset({
     "together",
     "variance",
 })  # fmt: skip
-"""What belongs to questions over tables: imported with `viameter.session` when it is first used."""
+"""What belongs to questions over tables: imported with `viameter.session` when it is first used.
+
+`connect` is the client's, and imported with it.
+"""
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -359,6 +365,8 @@ def __getattr__(name: str) -> _typing.Any:
         return accounting if name == "accounting" else accounting.Accountant
     if name in _OF_PROGRAMS:
         return getattr(_importlib.import_module("viameter.logic"), name)
+    if name == "connect":
+        return _importlib.import_module("viameter.service.client").connect
     if name in _OF_TABLES:
         return getattr(_importlib.import_module("viameter.session"), name)
     raise AttributeError(f"module 'viameter' has no attribute {name!r}")

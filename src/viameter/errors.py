@@ -25,6 +25,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     │   └── QueryableEnded          it has given all the answers that it was made for
     ├── RegistryError               a theorem that is registered wrongly
     ├── FormatError                 a stored record that cannot be read
+    ├── ServiceError                a service that was asked and did not do it, for a reason of its own
     └── LedgerError                 a ledger that cannot do what it was asked
         ├── UnknownScope            there is no budget of that name
         ├── KeyTaken                the key of a request is that of another one
@@ -66,6 +67,7 @@ __all__ = [
     "QueryableError",
     "RegistryError",
     "SealedError",
+    "ServiceError",
     "UnknownQuery",
     "UnknownScope",
     "ViameterError",
@@ -242,6 +244,20 @@ class RegistryError(ViameterError, ValueError):
 
 class FormatError(ViameterError, ValueError):
     """A stored record that cannot be read: not of this library, of a later version, or changed."""
+
+
+class ServiceError(ViameterError):
+    """A service was asked and did not do it, for a reason of its own: who asks, how often, or how it was reached.
+
+    `code` is the service's word for it, such as "forbidden", or one of the client's: "unreachable", "not_understood".
+    `status` is that of the reply, and `request` the number under which the service's log has it; None if there was
+    none.
+    """
+
+    def __init__(self, message: str, *, code: str, status: int | None = None, request: str | None = None) -> None:
+        self.message, self.code, self.status, self.request = message, code, status, request
+        told = (code, None if status is None else f"status {status}", f"request {request}" if request else None)
+        super().__init__(f"{message} ({', '.join(part for part in told if part)})")
 
 
 class LedgerError(ViameterError):

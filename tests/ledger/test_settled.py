@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def a_count(rows: Any) -> int:
     return len(rows) + LIST[0]
 
 
-SETTLED = {
+SETTLED: dict[str, Any] = {
     "a chain": lambda: COUNT,
     "converted": lambda: COUNT.to(vm.ZCDP, by="pure-to-zcdp-quadratic"),
     "composed": lambda: vm.compose(SPACE, [COUNT, COUNT]),
@@ -45,9 +46,10 @@ SETTLED = {
         .measurement(spend=vm.zcdp("1/10"))
     ),
 }
-UNSETTLED = {
+UNSETTLED: dict[str, Any] = {
     "a map that somebody vouches for": lambda: trusted(lambda d: vm.pure(d * LIST[0])),
     "a function of somebody's own": lambda: trusted(vm.pure, a_count),
+    "the library's, with a function of somebody's own": lambda: replace(COUNT.steps[-1], function=a_count),
     "processed by a closure": lambda: COUNT >> vm.postprocess(lambda count: count + LIST[0]),
     "processed by a method of a dict": lambda: COUNT >> vm.postprocess({1: 2}.get),
     "a filter by somebody's function": lambda: (

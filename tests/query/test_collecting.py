@@ -23,7 +23,13 @@ from viameter.query.selection import Counting
 from viameter.query.statistics import Statistic, Total, Units
 
 Load = Callable[[Any, str, Any], EngineTable]
-ROWS = {"u": [n % 20 for n in range(200)], "k": ["a", "b", "c", "d"] * 50, "j": [1, 2] * 100, "n": list(range(200))}
+ROWS: dict[str, Any] = {
+    "u": [n % 20 for n in range(200)],
+    "k": ["a", "b", "c", "d"] * 50,
+    "j": [1, 2] * 100,
+    "n": list(range(200)),
+}
+ROWS["t"] = [n < 30 for n in range(200)]
 
 
 class Spied:
@@ -107,7 +113,8 @@ def questions(table: Any) -> dict[str, Any]:
         "and others": table.group_by("k", keys=few, other=True).agg(n=vm.count()),
         "units": table.group_by("k", keys=few).agg(n=vm.count_units()),
         "integers": table.group_by("j", keys=[1, 2]).agg(n=vm.count()),
-        "truth": table.derive(j=table["j"] == 1).group_by("j", keys=[True, False]).agg(n=vm.count()),
+        "truth": table.group_by("t", keys=[True, False]).agg(n=vm.count()),
+        "untruth": table.group_by("t", keys=[False, True]).agg(n=vm.count()),
         "pairs": table.group_by("k", "j", keys=[("a", 1), ("b", 2), ("d", 2)]).agg(n=vm.count()),
         "other pairs": table.group_by("k", "j", keys=[("a", 1), ("b", 2), ("c", 1)]).agg(n=vm.count()),
         "below 100": table.filter(n < 100).group_by("k", keys=few).agg(n=vm.count()),
@@ -120,6 +127,8 @@ def questions(table: Any) -> dict[str, Any]:
         "sum to 200": table.agg(s=vm.sum("n", bounds=(0, 200))),
         "sum of another": table.agg(s=vm.sum("j", bounds=(0, 200))),
         "halves": table.agg(q=vm.quantile("n", 0.5, bounds=(0, 200))),
+        "halves to 100": table.agg(q=vm.quantile("n", 0.5, bounds=(0, 100))),
+        "halves of another": table.agg(q=vm.quantile("j", 0.5, bounds=(0, 200))),
         "mean": table.group_by("k", keys=few).agg(m=vm.mean("n", bounds=(0, 200))),
         "joined": table.join(vm.public({"k": ["a", "b"], "w": [1, 2]}), on="k").agg(s=vm.sum("w", bounds=(0, 9))),
         "otherwise": table.join(vm.public({"k": ["a", "b"], "w": [1, 3]}), on="k").agg(s=vm.sum("w", bounds=(0, 9))),

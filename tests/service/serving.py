@@ -77,7 +77,7 @@ PEOPLE: dict[str, tuple[Grant, ...]] = {
     "expired": (Grant(Role.ADMIN), Grant(Role.CUSTODIAN), Grant(Role.ANALYST), Grant(Role.AUDITOR)),
     "revoked": (Grant(Role.ADMIN), Grant(Role.CUSTODIAN), Grant(Role.ANALYST), Grant(Role.AUDITOR)),
 }
-"""Beside "admin", who is the first person and may do everything. The last three have every role and a worthless token."""
+"""Beside "admin", who is the first person and may do all; the last three have every role and a worthless token."""
 LOCKED_OUT = ("shut-out", "expired", "revoked")
 
 

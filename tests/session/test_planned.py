@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import viameter as vm
+from viameter.query import relation
 from viameter.session import planned
 
 ROWS = {"who": ["a", "a", "b", "c"], "k": ["x", "y", "x", None], "n": [1, 2, 3, 4], "flag": [True, False, True, None]}
@@ -60,8 +61,9 @@ def test_questions_that_differ_in_anything_have_measurements_of_their_own() -> N
 
 def test_releases_of_a_kept_plan_are_charged_and_drawn_each_time() -> None:
     table = opened()
+    cost = asked(table).measurement(spend=SPEND).map(1)
     answers = {tuple(asked(table).release(spend=SPEND, raw=True)["n"].value.tolist()) for _ in range(8)}
-    assert table.spent == vm.zcdp("8/10")
+    assert table.spent == cost.measure.total([cost] * 8)
     # Noise of scale 3 or more for two counts, eight times: all the same has a chance below 1e-9.
     assert len(answers) > 1
 
@@ -75,6 +77,29 @@ def test_plans_are_kept_up_to_a_number_and_not_if_they_are_large(monkeypatch: py
     assert [new is old for new, old in zip(again, reversed(made), strict=True)] == [True, True, False]
     large = table.group_by("k", keys=["x", "y", "z"]).agg(n=vm.count())
     assert large.measurement(spend=SPEND) is not large.measurement(spend=SPEND)
+
+
+def test_filters_are_made_once_for_each_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    original = vars(relation)["to_ibis"]
+
+    def counted(expression: Any, table: Any) -> Any:
+        made.append(expression)
+        return original(expression, table)
+
+    monkeypatch.setattr(relation, "to_ibis", counted)
+    table = opened()
+    rows = table.filter(table["n"] > 1).filter(table["n"] < 4)
+    measurement = rows.agg(n=vm.count()).measurement(spend=vm.zcdp(10**8))
+    made.clear()
+    assert [measurement.release(table.session.source)[0].tolist() for _ in range(3)] == [[2]] * 3
+    assert len(made) == 2
+    # Other rows, which the same measurement may be given, are not taken for these.
+    fewer = vm.open({**ROWS, "n": [2, 9, 9, 9]}, unit=vm.per("who", rows=9), budget=vm.zcdp(1)).session.source
+    for _ in range(2):
+        assert measurement.release(fewer)[0].tolist() == [1]
+        assert measurement.release(table.session.source)[0].tolist() == [2]
+    assert repr(measurement) == repr(rows.agg(n=vm.count()).measurement(spend=vm.zcdp(10**8)))
 
 
 def test_a_session_is_let_go_at_once_with_its_plans() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,9 +17,10 @@ from viameter.query.units import Unit
 from viameter.theorem import Explanation
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Answer:
-    """What a question released: by group, for each aggregate a value and the ends of its interval."""
+class AnsweredTable(ABC):
+    """A table of numbers with their intervals, wherever it was released: what it shows, what it can be made into."""
+
+    __slots__ = ()
 
     keys: tuple[str, ...]
     """The columns that name a group."""
@@ -27,21 +29,14 @@ class Answer:
     covers: dict[str, str]
     """What the interval of each aggregate covers."""
     alpha: Fraction
-    measurement: Measurement
-    unit: Unit
-    notes: tuple[str, ...] = field(default=())
-    """What was done after the release, such as numbers set to 0."""
+    unit: Unit | str
+    """Whose presence it hides; in words if it came from elsewhere."""
+    notes: tuple[str, ...]
 
     @property
+    @abstractmethod
     def loss(self) -> Loss:
         """What it cost."""
-        found: Loss = self.measurement.map(1)
-        return found
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What it cost, and for whom that is stated."""
-        return Guarantee(self.loss, self.unit.granularity)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,14 +82,6 @@ class Answer:
 
         return pa.table(self.to_columns())
 
-    def explain(self) -> Explanation:
-        """What the release tells of one unit at most, and the tree of theorems behind that."""
-        return self.measurement.explain(1)
-
-    def certificate(self) -> Certificate:
-        """The same as a file that `viameter check` re-derives."""
-        return self.measurement.certificate(1)
-
     def plot(self, name: str | None = None) -> Any:
         """The values of one aggregate with their intervals; all of them if none is named. Needs matplotlib."""
         from viameter.query.showing import draw_answer
@@ -110,3 +97,39 @@ class Answer:
         from viameter.query.showing import answer_html
 
         return answer_html(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(AnsweredTable):
+    """What a question released: by group, for each aggregate a value and the ends of its interval."""
+
+    keys: tuple[str, ...]
+    """The columns that name a group."""
+    groups: tuple[tuple[Any, ...], ...]
+    estimates: dict[str, Estimate]
+    covers: dict[str, str]
+    """What the interval of each aggregate covers."""
+    alpha: Fraction
+    measurement: Measurement
+    unit: Unit
+    notes: tuple[str, ...] = field(default=())
+    """What was done after the release, such as numbers set to 0."""
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost."""
+        found: Loss = self.measurement.map(1)
+        return found
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it cost, and for whom that is stated."""
+        return Guarantee(self.loss, self.unit.granularity)
+
+    def explain(self) -> Explanation:
+        """What the release tells of one unit at most, and the tree of theorems behind that."""
+        return self.measurement.explain(1)
+
+    def certificate(self) -> Certificate:
+        """The same as a file that `viameter check` re-derives."""
+        return self.measurement.certificate(1)

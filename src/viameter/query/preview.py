@@ -32,7 +32,8 @@ class Preview:
     left: Loss
     fits: bool
     alpha: Fraction
-    unit: Unit
+    unit: Unit | str
+    """Whose presence an answer would hide; in words if it is asked elsewhere."""
     kept: str
     """What counts of a unit."""
     notes: tuple[str, ...] = ()

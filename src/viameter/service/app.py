@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from viameter._version import __version__
@@ -15,10 +17,11 @@ from viameter.service.access import Action
 from viameter.service.api import datasets, models, people, proofs, releases
 from viameter.service.api.needing import by_token, service_of
 from viameter.service.asgi import Front
-from viameter.service.problems import Problem, forbidden, not_found, problem_of
+from viameter.service.problems import UNEXPECTED, Problem, forbidden, not_found, problem_of
 from viameter.service.service import Service
 
 API = "/api/v1"
+PARTS = (datasets, releases, people, proofs)
 CODES = {404: "not_found", 405: "wrong_method", 400: "malformed", 401: "unauthorized", 403: "forbidden"}
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": models.Error, "description": text}
@@ -39,6 +42,40 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 def create_app(service: Service) -> Any:
     """The ASGI application of a service, which whoever opened it closes."""
+    app = _api(service.config.server.prefix)
+    app.state.service = service
+    _add_operations(app)
+    from viameter.service.page import add_page
+
+    add_page(app)
+    _add_problems(app)
+    return Front(app, service.config, service.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class RouteNeeds:
+    """A route of the API, and what it needs."""
+
+    method: str
+    path: str
+    action: Action
+    says: str
+
+
+def api_routes() -> list[RouteNeeds]:
+    """Every route of the API, without a service."""
+    found = []
+    for part in PARTS:
+        for route in part.router.routes:
+            assert isinstance(route, APIRoute)
+            calls = [one.call for one in route.dependant.dependencies]
+            (action,) = (getattr(call, "action") for call in calls if hasattr(call, "action"))  # noqa: B009
+            says = (route.description or "").partition("\n\n")[0].replace("\n", " ")
+            found += [RouteNeeds(method, route.path, action, says) for method in sorted(route.methods or ())]
+    return found
+
+
+def _api(prefix: str) -> FastAPI:
     app = FastAPI(
         title="viameter",
         version=__version__,
@@ -46,19 +83,13 @@ def create_app(service: Service) -> Any:
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
-        servers=[{"url": service.config.server.prefix or "/"}],
+        servers=[{"url": prefix or "/"}],
     )
-    app.state.service = service
     api = APIRouter(prefix=API, responses=ERRORS)
-    for part in (datasets, releases, people, proofs):
+    for part in PARTS:
         api.include_router(part.router)
     app.include_router(api)
-    _add_operations(app)
-    from viameter.service.page import add_page
-
-    add_page(app)
-    _add_problems(app)
-    return Front(app, service.config, service.metrics)
+    return app
 
 
 def _add_operations(app: FastAPI) -> None:
@@ -118,6 +149,11 @@ def _add_problems(app: FastAPI) -> None:
         first = said[0] if said else {"at": "", "problem": ""}
         message = f"{first['at']}: {first['problem']}"
         return reply(request, Problem(422, "invalid", message, {"problems": said}))
+
+    @app.exception_handler(Exception)
+    async def on_unexpected(request: Request, error: Exception) -> Response:
+        # Without this one the framework replies in its own words. It raises the error again, for the front to log.
+        return reply(request, Problem(500, "unexpected", UNEXPECTED))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:

@@ -232,13 +232,7 @@ def _answer(request: Reply, say: Callable[[Reply], None]) -> None:
     names = names_from_text(request["text"])
     say({"programs": names})
     programs = programs_from_text(request["text"])
-    bound = None if request["bound"] is None else read_bound(request["bound"])
-    for name, program in programs.items():
-        try:
-            if bound is not None:
-                claim_of(bound, program.core)
-        except ViameterError as problem:
-            raise FormatError(f"the bound does not fit {name}: {problem}") from None
+    bound = None if request["bound"] is None else _bound(request["bound"], programs)
     room = LARGEST_REPLY // len(programs)
     over = ""
     for place, (name, program) in enumerate(programs.items()):
@@ -252,6 +246,19 @@ def _answer(request: Reply, say: Callable[[Reply], None]) -> None:
             over = OUT_OF_MEMORY
             said = _unknown(name, over)
         say({"verdict": said})
+
+
+def _bound(written: str, programs: dict[str, ProgramFunction]) -> str | Loss:
+    """A bound that says something of every program."""
+    bound = read_bound(written)
+    for name, program in programs.items():
+        try:
+            claim_of(bound, program.core)
+        except ViameterError as problem:
+            raise FormatError(f"the bound does not fit {name}: {problem}") from None
+        except RecursionError:
+            raise FormatError("the bound is nested too deeply") from None
+    return bound
 
 
 def _verdict(name: str, program: ProgramFunction, bound: str | Loss | None, seconds: float, room: int) -> Reply:

@@ -17,6 +17,7 @@ from viameter.ledger.settled import Itself
 from viameter.query.collecting import Collecting
 from viameter.query.planning import Plan, plan
 from viameter.query.relation import Keep, Relation
+from viameter.query.rows import Rows
 from viameter.query.statistics import Statistic
 
 MOST_PLANS = 128
@@ -80,7 +81,33 @@ def _known_by(step: Transformation) -> Hashable:
     return Itself(step)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _KeepOnce(Keep):
+    """A filter that remembers the rows that it was given last, and the handle that it made of them."""
+
+    last: dict[str, tuple[Rows, Rows]] = field(default_factory=dict)
+
+    def __call__(self, rows: Rows) -> Rows:
+        """The rows that are kept; nothing is run."""
+        given, kept = self.last.get("rows", (None, None))
+        if kept is None or given is not rows:
+            kept = Keep.__call__(self, rows)
+            self.last["rows"] = rows, kept
+        return kept
+
+
+def _with_filters_made_once(relation: Relation) -> Relation:
+    """The same relation; filters that stand first make their handle once. Others may hold more than a handle."""
+    steps = list(relation.steps)
+    for place, step in enumerate(steps):
+        if type(step.function) is not Keep:
+            break
+        steps[place] = replace(step, function=_KeepOnce(step.function.predicate))
+    return replace(relation, steps=tuple(steps))
+
+
 def _plan(asked: _Asked) -> Plan:
     (relation, collecting), (name, identity) = asked.made_of, asked.texts
+    relation = _with_filters_made_once(relation)
     made = plan(relation, dict(asked.weights), collecting, asked.spend[1], name=name)
     return replace(made, measurement=replace(made.measurement, identity=(identity,)))

@@ -269,6 +269,7 @@ HOSTILE = {
     "a module of the library": ("import viameter.cli.main\n" + ONE, 1),
     "all of a module": ("from viameter import *\n" + ONE, 1),
     "a relative import": ("from . import viameter\n" + ONE, 1),
+    "a relative module": ("from .viameter import lap\n" + ONE, 1),
     "more of the library": ("from viameter import verify\n" + ONE, 1),
     "more of math": ("from math import __loader__\n" + ONE, 1),
     "a chain of attributes": (HEAD + "@vm.__loader__.load_module('os')\n" + DEF + BODY, 2),

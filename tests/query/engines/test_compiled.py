@@ -37,6 +37,8 @@ SHAPES: list[dict[str, Any]] = [
     )
 ]
 
+SAMPLED: dict[str, Any] = {"unit": "u", "groups": ("g",), "totals": {"n": 1, "s": "v"}, "limits": Limits(rows=1)}
+
 
 def salts(seed: int = 0) -> Iterator[str]:
     dice = random.Random(seed)
@@ -68,6 +70,16 @@ def test_a_compiled_query_with_a_salt_is_the_query_with_that_salt(backend: Any, 
         assert (texts[0] != texts[1]) is depends, shape
 
 
+def test_the_same_rows_in_two_orders_are_two_queries(backend: Any, load: Load) -> None:
+    table, drawn = load(backend, "compiled_orders", ROWS), salts()
+    for order in ("native", "portable", "native"):
+        salt = next(drawn)
+        made = asked(table, SAMPLED, salt=salt, fresh=drawn.__next__, order=order)
+        query = contributions(table.expression, engine=table.engine, salt=salt, order=order, **SAMPLED)
+        assert made.sql == sql_of(table, query, pretty=False)
+    assert len(table.compiled) == 2
+
+
 def test_every_query_of_which_rows_are_chosen_is_kept(backend: Any, load: Load) -> None:
     table = load(backend, "compiled_kept", ROWS)
     drawn = salts()
@@ -78,9 +90,6 @@ def test_every_query_of_which_rows_are_chosen_is_kept(backend: Any, load: Load) 
         assert len(table.compiled) == before + 1
         asked(table, shape, salt=next(drawn), fresh=lambda: pytest.fail("it was compiled twice"))
         assert len(table.compiled) == before + 1
-
-
-SAMPLED: dict[str, Any] = {"unit": "u", "groups": ("g",), "totals": {"n": 1, "s": "v"}, "limits": Limits(rows=1)}
 
 
 def test_a_query_whose_placeholder_stands_elsewhere_is_not_kept_and_right(backend: Any, load: Load) -> None:

@@ -8,14 +8,14 @@ from viameter.query.showing.numbers import confidence
 from viameter.query.showing.words import cost_words, short
 
 if TYPE_CHECKING:
-    from viameter.query.answer import Answer
+    from viameter.query.answer import AnsweredTable
     from viameter.query.estimates import Estimate
 
 MOST_DRAWN = 60
 """Groups that a picture has room for."""
 
 
-def draw_answer(answer: Answer, name: str | None = None) -> Any:
+def draw_answer(answer: AnsweredTable, name: str | None = None) -> Any:
     """The values of one aggregate with their intervals, group by group; of all of them if none is named.
 
     Of more than 60 groups the first are drawn, and the title says so.
@@ -29,7 +29,7 @@ def draw_answer(answer: Answer, name: str | None = None) -> Any:
     title = ", ".join(one for one, _ in panels) + (f" by {by}" if by else "")
     if len(answer) > MOST_DRAWN:
         title += f": the first {MOST_DRAWN} of {len(answer)} groups"
-    under = f"cost {cost_words(answer.guarantee, answer.unit)}; confidence {confidence(answer.alpha)} of each interval"
+    under = f"cost {cost_words(answer)}; confidence {confidence(answer.alpha)} of each interval"
     groups = [short(", ".join(map(short, group))) for group in answer.groups[:MOST_DRAWN]]
     return draw_intervals(panels, groups=groups, title=title, under=under)
 

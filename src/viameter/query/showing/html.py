@@ -10,14 +10,14 @@ from viameter.query.showing.numbers import confidence, shown
 from viameter.query.showing.words import (
     MOST_ROWS,
     PrivateTable,
+    ShownTable,
     cost_words,
-    engine_name,
     fit_words,
     interval_words,
     kept_words,
-    limit_words,
     printable,
     short,
+    shown_table,
     spent_share,
     spent_words,
     unit_words,
@@ -25,7 +25,7 @@ from viameter.query.showing.words import (
 )
 
 if TYPE_CHECKING:
-    from viameter.query.answer import Answer
+    from viameter.query.answer import AnsweredTable
     from viameter.query.estimates import Estimate
     from viameter.query.preview import Preview
 
@@ -36,7 +36,7 @@ TABLE = "color:inherit;border-collapse:collapse;margin:0"
 SAID = "padding-top:6px;font-size:90%"
 
 
-def answer_html(answer: Answer) -> str:
+def answer_html(answer: AnsweredTable) -> str:
     """The values and intervals of all groups, each with a small picture; what it cost, and what intervals cover."""
     head = [_head(short(name)) for name in answer.keys]
     head += [_head(short(name), colspan=3, style=f"{NUMBER};text-align:center") for name in answer.estimates]
@@ -45,7 +45,7 @@ def answer_html(answer: Answer) -> str:
     for estimate in answer.estimates.values():
         cells.append(_intervals(estimate))
     said = [
-        element("b", f"cost {cost_words(answer.guarantee, answer.unit)}"),
+        element("b", f"cost {cost_words(answer)}"),
         *interval_words(answer),
         *(f"note: {printable(note)}" for note in answer.notes),
     ]
@@ -73,23 +73,24 @@ def preview_html(preview: Preview) -> str:
     return _table([_head(name) for name in columns], cells, said)
 
 
-def table_html(table: PrivateTable) -> str:
+def table_html(table: PrivateTable | ShownTable) -> str:
     """The columns of a private table, whose presence is hidden, what was done so far, and the budget; never a row."""
-    columns = list(table.schema.items())[:MOST_ROWS]
+    made = shown_table(table)
+    columns = list(made.schema.items())[:MOST_ROWS]
     cells = [
         [element("td", short(name), style=LEFT) for name, _ in columns],
         [element("td", kind.kind.value, style=f"{LEFT};{FAINT}") for _, kind in columns],
     ]
     said = [
-        f"unit: {unit_words(table.unit)}; two tables are neighbors if {printable(table.unit.granularity.protects)}",
-        f"counts: {limit_words(table)}",
-        *(f"step {place}: {printable(step.made_by)}" for place, step in enumerate(table.relation.steps, 1)),
-        element("span", bar(spent_share(table.spent, table.budget)), " ", spent_words(table.spent, table.budget)),
+        f"unit: {'; '.join(made.unit)}",
+        f"counts: {made.counts}",
+        *(f"step {place}: {printable(step)}" for place, step in enumerate(made.steps, 1)),
+        element("span", bar(spent_share(made.spent, made.budget)), " ", spent_words(made.spent, made.budget)),
     ]
-    if table.schema.unusable:
-        said.insert(0, f"unusable: {', '.join(map(short, table.schema.unusable))}")
-    title = element("b", f"private table on {engine_name(table)}")
-    return _table([_head("column"), _head("type")], cells, said, more=len(table.schema) - MOST_ROWS, title=title)
+    if made.schema.unusable:
+        said.insert(0, f"unusable: {', '.join(map(short, made.schema.unusable))}")
+    title = element("b", made.where)
+    return _table([_head("column"), _head("type")], cells, said, more=len(made.schema) - MOST_ROWS, title=title)
 
 
 def _head(name: str, **attributes: object) -> Markup:

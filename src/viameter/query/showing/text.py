@@ -11,14 +11,14 @@ from viameter.query.showing.numbers import aligned, confidence, shown
 from viameter.query.showing.words import (
     MOST_ROWS,
     PrivateTable,
+    ShownTable,
     cost_words,
-    engine_name,
     fit_words,
     interval_words,
     kept_words,
-    limit_words,
     printable,
     short,
+    shown_table,
     spent_share,
     spent_words,
     unit_words,
@@ -26,7 +26,7 @@ from viameter.query.showing.words import (
 )
 
 if TYPE_CHECKING:
-    from viameter.query.answer import Answer
+    from viameter.query.answer import AnsweredTable
     from viameter.query.estimates import Estimate
     from viameter.query.preview import Preview
 
@@ -34,14 +34,14 @@ BAR = 10
 """Characters of a bar."""
 
 
-def answer_text(answer: Answer) -> str:
+def answer_text(answer: AnsweredTable) -> str:
     """The values and intervals of all groups as an aligned table; what it cost, and what intervals cover."""
     columns = [
         _column(name, [group[place] for group in answer.groups[:MOST_ROWS]]) for place, name in enumerate(answer.keys)
     ]
     columns += [[short(name), *_intervals(estimate)] for name, estimate in answer.estimates.items()]
     lines = [*_grid(columns), *_more(len(answer)), ""]
-    lines += [f"cost {cost_words(answer.guarantee, answer.unit)}", *interval_words(answer)]
+    lines += [f"cost {cost_words(answer)}", *interval_words(answer)]
     return "\n".join([*lines, *(f"note: {printable(note)}" for note in answer.notes)])
 
 
@@ -65,24 +65,23 @@ def preview_text(preview: Preview) -> str:
     return "\n".join([*_grid(columns), "", *_facts(facts)])
 
 
-def table_text(table: PrivateTable) -> str:
+def table_text(table: PrivateTable | ShownTable) -> str:
     """The columns of a private table, whose presence is hidden, what was done so far, and the budget; never a row."""
-    shown_columns = list(table.schema.items())[:MOST_ROWS]
+    made = shown_table(table)
+    shown_columns = list(made.schema.items())[:MOST_ROWS]
     columns = [
         ["column", *(short(name) for name, _ in shown_columns)],
         ["type", *(kind.kind.value for _, kind in shown_columns)],
     ]
     facts = [
-        ("unit", unit_words(table.unit)),
-        ("", f"two tables are neighbors if {printable(table.unit.granularity.protects)}"),
-        ("counts", limit_words(table)),
-        *(("" if place else "steps", printable(step.made_by)) for place, step in enumerate(table.relation.steps)),
-        ("budget", f"{_bar(spent_share(table.spent, table.budget))}{spent_words(table.spent, table.budget)}"),
+        *(("" if place else "unit", words) for place, words in enumerate(made.unit)),
+        ("counts", made.counts),
+        *(("" if place else "steps", printable(step)) for place, step in enumerate(made.steps)),
+        ("budget", f"{_bar(spent_share(made.spent, made.budget))}{spent_words(made.spent, made.budget)}"),
     ]
-    if table.schema.unusable:
-        facts.insert(0, ("unusable", ", ".join(map(short, table.schema.unusable))))
-    head = f"private table on {engine_name(table)}"
-    return "\n".join([head, "", *_grid(columns), *_more(len(table.schema)), "", *_facts(facts)])
+    if made.schema.unusable:
+        facts.insert(0, ("unusable", ", ".join(map(short, made.schema.unusable))))
+    return "\n".join([made.where, "", *_grid(columns), *_more(len(made.schema)), "", *_facts(facts)])
 
 
 def _bar(share: Fraction | None) -> str:

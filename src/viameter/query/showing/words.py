@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,8 +14,7 @@ from viameter.measures.amounts import AmountLoss
 from viameter.query.showing.numbers import confidence, half_width
 
 if TYPE_CHECKING:
-    from viameter.neighborhood import Guarantee
-    from viameter.query.answer import Answer
+    from viameter.query.answer import AnsweredTable
     from viameter.query.bounding import Limits
     from viameter.query.expressions import Schema
     from viameter.query.preview import Preview, PreviewRow
@@ -56,6 +56,37 @@ class PrivateTable(Protocol):
         """What was spent so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """What is shown of a private table, wherever its rows are."""
+
+    where: str
+    schema: Schema
+    unit: tuple[str, ...]
+    """Whose presence is hidden, in words."""
+    counts: str
+    """What counts of a unit, in words."""
+    steps: tuple[str, ...]
+    spent: Loss
+    budget: Loss
+
+
+def shown_table(table: PrivateTable | ShownTable) -> ShownTable:
+    """What is shown of a table."""
+    if isinstance(table, ShownTable):
+        return table
+    neighbors = f"two tables are neighbors if {printable(table.unit.granularity.protects)}"
+    return ShownTable(
+        f"private table on {engine_name(table)}",
+        table.schema,
+        (unit_words(table.unit), neighbors),
+        limit_words(table),
+        tuple(step.made_by for step in table.relation.steps),
+        table.spent,
+        table.budget,
+    )
+
+
 def printable(value: object) -> str:
     r"""Text in one line without anything that moves the cursor or turns the direction of writing.
 
@@ -80,8 +111,10 @@ def short(value: object) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def unit_words(unit: Unit) -> str:
-    """One unit in words, and the granularity that this is."""
+def unit_words(unit: Unit | str) -> str:
+    """One unit in words, and the granularity that this is; one of elsewhere as it was written there."""
+    if isinstance(unit, str):
+        return f"one unit, {printable(unit)}"
     from viameter.query.units import PerEntity, PerId
 
     name, granularity = printable(unit.name), printable(repr(unit.granularity)).removesuffix("()")
@@ -95,12 +128,12 @@ def unit_words(unit: Unit) -> str:
     return f"{words}{changed} ({granularity})"
 
 
-def cost_words(guarantee: Guarantee, unit: Unit) -> str:
+def cost_words(answer: AnsweredTable) -> str:
     """What was spent, and for whom that is stated."""
-    return f"{guarantee.loss!r} for {unit_words(unit)}"
+    return f"{answer.loss!r} for {unit_words(answer.unit)}"
 
 
-def interval_words(answer: Answer) -> list[str]:
+def interval_words(answer: AnsweredTable) -> list[str]:
     """How sure intervals are, and what they cover: sentences that are the same for several aggregates once."""
     together: dict[str, list[str]] = {}
     for name in answer.estimates:
@@ -117,8 +150,9 @@ def width_words(row: PreviewRow) -> str:
 
 def kept_words(preview: Preview) -> str:
     """What counts of a unit."""
-    kept = printable(preview.kept)
-    return f"of one {printable(preview.unit.name)}, {f'at most {kept}' if kept else 'everything'}"
+    kept, unit = printable(preview.kept), preview.unit
+    name = "unit" if isinstance(unit, str) else printable(unit.name)
+    return f"of one {name}, {f'at most {kept}' if kept else 'everything'}"
 
 
 def fit_words(preview: Preview) -> str:

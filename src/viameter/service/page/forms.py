@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import urllib.parse
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from viameter.service.api.needing import GUARD, require_guard
 from viameter.service.problems import Problem
@@ -64,3 +65,7 @@ def parse_form(body: bytes) -> Form:
     if any(_UNSEEN.search(text) for field in fields for text in field):
         raise Problem(400, "malformed", "a field has control characters: type it again")
     return Form(fields)
+
+
+Sent = Annotated[Form, Depends(read_form)]
+"""The form that was sent, as an argument of a route that stands behind the one of who is signed in."""

@@ -80,11 +80,11 @@ def redirect(request: Request, local: str, *, done: str = "") -> RedirectRespons
 
 def static(request: Request, name: str) -> str:
     """The address of a file; another one whenever its content is another one, so that browsers may keep it."""
-    return path(request, f"/static/{static_files()[name][0]}/{name}")
+    return path(request, f"/static/{stored_files()[name][0]}/{name}")
 
 
 @functools.cache
-def static_files() -> dict[str, tuple[str, bytes]]:
+def stored_files() -> dict[str, tuple[str, bytes]]:
     """Files that the page needs, by name: a hash of their content, and their content."""
     found = {file.name: file.read_bytes() for file in sorted((HERE / "static").iterdir()) if file.is_file()}
     return {name: (hashlib.sha256(content).hexdigest()[:16], content) for name, content in found.items()}
@@ -111,6 +111,7 @@ def environment() -> Environment:
         "segment": segment,
         "counted": counted,
         "json": show_json,
+        "sentence": sentence,
     }
     return made
 
@@ -193,6 +194,17 @@ def counted(count: int, one: str, many: str = "") -> str:
 def show_json(value: Any) -> str:
     """Plain values as JSON that people can read."""
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def sentence(message: str) -> str:
+    """What the library says of an error, as a sentence of its own.
+
+    >>> sentence("the body is not JSON"), sentence("rows=0: expected more")
+    ('The body is not JSON.', 'rows=0: expected more.')
+    """
+    first = message.partition(" ")[0]
+    begun = message[:1].upper() + message[1:] if first.isalpha() and first.islower() else message
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
 def _title_of(visit: Visit) -> str:

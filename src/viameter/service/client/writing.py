@@ -1,0 +1,159 @@
+"""Writing: aggregates, keys, edges and costs as the document that is sent; numbers are exact, fractions text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from viameter.arith import exact
+from viameter.core import Measure
+from viameter.errors import ParameterError, plain
+from viameter.query.aggregates import Count, CountUnits, Mean, Quantile, Sum, Variance, read_aggregate
+from viameter.query.estimates.noise import read_alpha
+from viameter.query.expressions import Column, Schema
+from viameter.query.keys import read_keys
+from viameter.query.planning import noise_kind, read_spend
+
+
+def written_aggregates(aggregates: Mapping[str, Any], schema: Schema, measure: Measure) -> dict[str, dict[str, Any]]:
+    """Aggregates by name, as in `agg(n=vm.count())`, for the columns of a table.
+
+    >>> import viameter as vm
+    >>> written_aggregates({"n": vm.count()}, Schema({}), vm.ZCDP)
+    {'n': {'count': True}}
+    """
+    if not aggregates:
+        raise ParameterError("agg: name at least one aggregate, as in agg(n=vm.count())")
+    found = {}
+    for name, given in aggregates.items():
+        made = read_aggregate(name, given)
+        found[name] = _written(name, made)
+        # What cannot be asked of these columns is refused here, in the words of a local table.
+        made.read(schema, noise_kind(measure))
+    return found
+
+
+def _written(name: str, made: Any) -> dict[str, Any]:
+    if isinstance(made, Count):
+        return {"count": True}
+    if isinstance(made, CountUnits):
+        return {"count_units": True}
+    bounds = [_number(bound) for bound in made.bounds]
+    column = _column(name, made.column)
+    if isinstance(made, Quantile):
+        return {"quantile": column, "q": str(made.q), "bounds": bounds, "bins": made.bins}
+    kinds = {Sum: "sum", Mean: "mean", Variance: "std" if getattr(made, "root", False) else "variance"}
+    if type(made) not in kinds:
+        raise ParameterError(f"{name}={plain(made)}: an aggregate of this kind cannot be sent to a service")
+    return {kinds[type(made)]: column, "bounds": bounds}
+
+
+def _column(name: str, column: Any) -> str:
+    if isinstance(column, Column):
+        return column.name
+    if isinstance(column, str):
+        return column
+    raise ParameterError(
+        f"{name}: aggregates of an expression cannot be sent, those of columns can: "
+        f"table.derive({name}_of={column!r}), then name that"
+    )
+
+
+def _number(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def written_groups(
+    schema: Schema, columns: Sequence[str], *, keys: Any, other: bool, edges: Sequence[Any] | None
+) -> dict[str, Any]:
+    """Which groups are asked for: public keys, intervals between edges, or those that occur often enough."""
+    if not columns:
+        raise ParameterError("group_by: name at least one column")
+    for name in columns:
+        if not isinstance(name, str):
+            raise ParameterError(
+                f"group_by: {plain(name)} is not the name of a column: a service groups by columns, so that an "
+                "expression is given a name first, table.derive(name=...)"
+            )
+        schema.require(name)
+    if not isinstance(other, bool):
+        raise ParameterError(f"group_by: other={plain(other)}: expected True or False")
+    found: dict[str, Any] = {"group_by": list(columns), **({"other": True} if other else {})}
+    if edges is not None:
+        if len(columns) != 1 or keys is not None:
+            raise ParameterError("group_by: edges=... cuts one column into intervals, and leaves no keys to be given")
+        ends = list(edges)
+        Column(columns[0], schema.require(columns[0])).bin(ends)  # edges that make no sense are refused here
+        return {**found, "edges": [_edge(end) for end in ends]}
+    if keys is None:
+        return found
+    made = read_keys(schema, columns, keys, other=other)
+    if isinstance(keys, Mapping):
+        assert made.each is not None
+        listed: Any = {name: list(map(_value, values)) for name, values in zip(columns, made.each, strict=True)}
+    elif len(columns) == 1:
+        listed = [_value(group[0]) for group in made.groups]
+    else:
+        listed = [list(map(_value, group)) for group in made.groups]
+    return {**found, "keys": listed}
+
+
+def _edge(end: Any) -> int | float:
+    value = end.item() if hasattr(end, "item") else end
+    if isinstance(value, Fraction | Decimal):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError(f"edges: {plain(end)} is not a number")
+    return value
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def written_cost(
+    measure: Measure,
+    *,
+    spend: Any,
+    within: Any,
+    alpha: Any = None,
+    weights: Any = None,
+    raw: Any = False,
+) -> dict[str, Any]:
+    """What a question may cost: a loss, or widths; how often intervals may miss, and how the loss is shared."""
+    if (spend is None) == (within is None):
+        raise ParameterError("give spend=... (a loss) or within=... (widths that are to be reached)")
+    found: dict[str, Any] = {}
+    if spend is not None:
+        found["spend"] = read_spend(spend, measure).to_json()
+    else:
+        if not isinstance(within, Mapping) or not within:
+            raise ParameterError(f'within={plain(within)}: expected widths by name, as in within={{"n": 25}}')
+        found["within"] = {_name(name): str(exact(width, name=f"within[{name!r}]")) for name, width in within.items()}
+    if alpha is not None:
+        found["alpha"] = str(read_alpha(alpha))
+    if weights is not None:
+        if not isinstance(weights, Mapping):
+            raise ParameterError(f'weights={plain(weights)}: expected numbers by name, as in weights={{"n": 2}}')
+        found["weights"] = {_name(name): _weight(name, weight) for name, weight in weights.items()}
+    if not isinstance(raw, bool):
+        raise ParameterError(f"raw={plain(raw)}: expected True or False")
+    return {**found, **({"raw": True} if raw else {})}
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise ParameterError(f"{plain(name)} is not the name of an aggregate: expected text")
+    return name
+
+
+def _weight(name: str, weight: Any) -> str:
+    # How a loss is shared is no loss: a float is what it is.
+    try:
+        return str(Fraction(weight))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise ParameterError(f"weights[{name!r}]={plain(weight)} is not a number above 0") from None

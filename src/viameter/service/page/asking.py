@@ -1,0 +1,299 @@
+"""Asking: a form that builds a question, its preview, which is free, and its release, which is not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import ValidationError
+
+from viameter.core import Loss
+from viameter.errors import AnswerLost, FormatError, SealedError, ViameterError
+from viameter.measures import loss_from_json
+from viameter.service.access import Action
+from viameter.service.api import models
+from viameter.service.api.needing import Visit, page_needs
+from viameter.service.api.releases import look_up, read_key
+from viameter.service.documents import schema_document, scope_document, share_of
+from viameter.service.page import questions as q
+from viameter.service.page.forms import Sent
+from viameter.service.page.reading_questions import form_of
+from viameter.service.page.rendering import redirect, render, segment
+from viameter.service.page.typed_values import lines_of, text_of
+from viameter.service.page.wording import confidence_in_words, errors_in_words, plural, question_in_words
+from viameter.service.page.writing_questions import columns_of, completed, document_of, kind_in_words
+from viameter.service.problems import Problem, problem_of
+from viameter.service.secrets import fresh_id
+from viameter.session.written import read_cost
+
+router = APIRouter(include_in_schema=False)
+DatasetName = Annotated[str, Path(max_length=64)]
+Asking = Annotated[Visit, Depends(page_needs(Action.ASK))]
+Sending = Annotated[Visit, Depends(page_needs(Action.ASK, unsafe=True))]
+PATIENCE = 1.5
+"""Seconds for which a release is waited for, before its page says that it runs."""
+DEEPEST = 200
+"""How deeply the document of a question may be nested: far more than any that is understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a form is filled in against: the columns of a dataset, its unit, and the measure of its budget."""
+
+    columns: dict[str, dict[str, Any]]
+    measure: str
+    unit: str
+    budget: dict[str, Any]
+
+    def form_of(self, document: Any) -> tuple[q.QuestionForm, bool]:
+        """The form of a question, and whether it asks all of it."""
+        return form_of(document, self.columns, self.measure)
+
+
+@router.get("/datasets/{dataset}/ask")
+def show_form(
+    request: Request,
+    dataset: DatasetName,
+    visit: Asking,
+    like: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """The form: as it is at first, or with a question that was asked before."""
+    sheet = sheet_of(visit)
+    if like is None:
+        return _form_page(request, visit, sheet, q.first_form(sheet.budget))
+    asked = look_up(visit, dataset, like, None)
+    form, whole = sheet.form_of(asked["question"])
+    return _form_page(request, visit, sheet, form, whole=whole)
+
+
+@router.post("/datasets/{dataset}/ask")
+def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
+    """What the question would cost. Nothing is read or spent, however often one looks."""
+    sheet = sheet_of(visit)
+    whole = True
+    problems: dict[str, str] = {}
+    document: dict[str, Any] | None = None
+    if "question" in sent:
+        document = read_document(sent.text("question"))
+        form, whole = sheet.form_of(document)
+    else:
+        form = completed(q.form_of_fields(sent.text), sheet.columns)
+    try:
+        if document is None:
+            document = document_of(form, sheet.columns, sheet.measure)
+        preview = visit.service.desk.preview(visit.person.name, dataset, document)
+    except q.Misread as wrong:
+        problems, message = wrong.problems, str(wrong)
+    except ViameterError as wrong:
+        problem = problem_of(wrong)
+        if problem.status != 422:
+            raise
+        message = problem.message
+    else:
+        shown = preview_view(visit, sheet, document, preview)
+        return _form_page(request, visit, sheet, form, whole=whole, preview=shown)
+    return _form_page(request, visit, sheet, form, whole=whole, problems=problems, message=message, status=422)
+
+
+@router.post("/datasets/{dataset}/release")
+async def release_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
+    """Spend and run, then show what came of it. The same form once more is the same answer, charged once."""
+    service, person = visit.service, visit.person.name
+    # Before anything is reserved, or even read.
+    service.releases.take(person)
+    loop = asyncio.get_running_loop()
+    document: dict[str, Any] | None = None
+    try:
+        key = read_key(sent.word("key"))
+        document = read_document(sent.text("question"))
+        job = await loop.run_in_executor(None, service.desk.ask, person, dataset, document, key)
+        future = asyncio.wrap_future(job.future)
+        try:
+            await asyncio.wait_for(asyncio.shield(future), PATIENCE)
+        except TimeoutError:
+            # It goes on without us; whatever comes of it is asked for by its key.
+            future.add_done_callback(lambda late: late.cancelled() or late.exception())
+    except (SealedError, AnswerLost):
+        pass  # the page of the answer tells
+    except ViameterError as wrong:
+        return await loop.run_in_executor(None, _refusal, request, visit, problem_of(wrong), document)
+    except Problem as problem:
+        return await loop.run_in_executor(None, _refusal, request, visit, problem, document)
+    return redirect(request, f"/datasets/{dataset}/answers/{segment(key)}")
+
+
+def sheet_of(visit: Visit) -> Sheet:
+    """What is public of a dataset, as a form needs it."""
+    catalog = visit.service.catalog
+    opened, scope = catalog.opened(visit.dataset), catalog.scope(visit.dataset)
+    budget = scope.cap.to_json()
+    return Sheet(columns_of(schema_document(opened)), budget["measure"], opened.table.unit.name, budget)
+
+
+def read_document(text: str) -> dict[str, Any]:
+    """A question as a form carries it: JSON, held to the shape of the API."""
+    try:
+        found = json.loads(text)
+        if _depth(found) > DEEPEST:
+            raise FormatError("the question is nested too deeply")
+        return models.Question.model_validate(found).document()
+    except (json.JSONDecodeError, ValidationError, RecursionError):
+        raise FormatError("what was sent is no question: go back, and preview it again") from None
+
+
+def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: dict[str, Any]) -> dict[str, Any]:
+    """What a preview shows: cost, budgets before and after, expected errors."""
+    loss = _loss(preview["loss"])
+    form, whole = sheet.form_of(document)
+    return {
+        "question": json.dumps(document),
+        "document": document,
+        "words": question_in_words(form, sheet.unit) if whole else "",
+        "key": fresh_id(),
+        "cost": spend_text(document, preview["loss"]["text"]),
+        "loss": preview["loss"],
+        "fits": preview["fits"],
+        "budgets": budget_views(visit, loss),
+        "confidence": confidence_in_words(preview["alpha"]),
+        "kept": preview["kept"],
+        "unit": sheet.unit,
+        "notes": preview["notes"],
+        "rows": [
+            {**row, "errors": errors_in_words(row, document, sheet.unit), "is_keys": row["name"] == "(keys)"}
+            for row in preview["aggregates"]
+        ],
+    }
+
+
+def spend_text(document: dict[str, Any], otherwise: str) -> str:
+    """What a question may spend, as it was asked for; what it costs is never more, and often not as short."""
+    spend = read_cost(document).get("spend")
+    return repr(spend) if spend is not None else otherwise
+
+
+def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
+    """The budgets that pay for a question of this person: before it, and after it."""
+    catalog = visit.service.catalog
+    scopes = [("The budget of this dataset", catalog.scope(visit.dataset))]
+    own = catalog.personal_scopes(visit.dataset).get(visit.person.name)
+    if own is not None:
+        scopes.append(("Your own limit", own))
+    found = []
+    for name, scope in scopes:
+        spent = share_of(scope.spent, scope.cap)
+        cost = share_of(loss, scope.cap)
+        fits = loss <= scope.left
+        found.append(
+            {
+                "name": name,
+                **scope_document(scope),
+                "fits": fits,
+                "after": repr(scope.left.left_after(loss)) if fits else None,
+                "share": cost,
+                # In thousandths, for the bar; what is there at all can be seen.
+                "spent_width": round(spent * 1000),
+                "cost_width": max(min(round(cost * 1000), 1000 - round(spent * 1000)), 4),
+            }
+        )
+    return found
+
+
+def options_of(sheet: Sheet) -> dict[str, list[tuple[str, str]]]:
+    """What can be chosen in fields, each with its text."""
+    columns = [(name, f"{name} ({kind_in_words(one['type'])})") for name, one in sheet.columns.items()]
+    numeric = [name for name, one in sheet.columns.items() if one["type"] in ("INTEGER", "REAL", "BOOLEAN")]
+    aggregates = q.AGGREGATE_WORDS | {"count_units": f"number of {plural(sheet.unit)}"}
+    parts = ("1 %", "2 %", "5 %", "10 %")
+    return {
+        "columns": columns,
+        "numbers": [(name, name) for name in numeric],
+        "comparisons": list(q.COMPARISONS.items()),
+        "aggregates": list(aggregates.items()),
+        "amounts": list(zip(q.suggested_amounts(sheet.budget), parts, strict=False)),
+    }
+
+
+def _published(column: dict[str, Any]) -> dict[str, str]:
+    """What the custodian published of a column, for the script that fills it in."""
+    lower, upper = map(text_of, column["bounds"] or ("", ""))
+    listed = lines_of(column["values"] or [])
+    return {"name": column["name"], "type": column["type"], "listed": listed, "lower": lower, "upper": upper}
+
+
+def _form_page(
+    request: Request,
+    visit: Visit,
+    sheet: Sheet,
+    form: q.QuestionForm,
+    *,
+    whole: bool = True,
+    preview: dict[str, Any] | None = None,
+    problems: dict[str, str] | None = None,
+    message: str = "",
+    status: int = 200,
+) -> Response:
+    return render(
+        request,
+        "ask.html",
+        visit=visit,
+        status=status,
+        dataset=visit.dataset,
+        sheet=sheet,
+        fields=q.fields_of(form),
+        form=form,
+        words=q,
+        options=options_of(sheet),
+        published=[_published(one) for one in sheet.columns.values()],
+        units=plural(sheet.unit),
+        amount_name="rho" if "rho" in sheet.budget else "epsilon",
+        with_delta=sheet.measure in q.WITH_DELTA,
+        scope=scope_document(visit.service.catalog.scope(visit.dataset)),
+        whole=whole,
+        preview=preview,
+        problems=problems or {},
+        message=message,
+    )
+
+
+def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[str, Any] | None) -> Response:
+    """A question that was not released: why, what there is, and the way back to the form with the question kept."""
+    answered = render(
+        request,
+        "refused.html",
+        visit=visit,
+        status=problem.status,
+        dataset=visit.dataset,
+        problem=problem,
+        amounts={name: _text(problem.details.get(name)) for name in ("budget", "spent", "left", "asked")},
+        personal="@" in str(problem.details.get("scope") or ""),
+        question=None if document is None else json.dumps(document),
+    )
+    if problem.retry_after is not None:
+        answered.headers["retry-after"] = str(problem.retry_after)
+    return answered
+
+
+def _text(loss: Any) -> str:
+    return str(loss["text"]) if isinstance(loss, dict) else str(loss or "")
+
+
+def _loss(document: dict[str, Any]) -> Loss:
+    return loss_from_json({name: value for name, value in document.items() if name != "text"})
+
+
+def _depth(value: Any) -> int:
+    """How deeply lists and objects are nested."""
+    deepest, level = 0, [value]
+    while level:
+        deepest += 1
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return deepest
