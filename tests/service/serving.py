@@ -197,7 +197,9 @@ def service_in_thread(config: Config) -> Iterator[Running]:
 @contextlib.contextmanager
 def listening(app: Any, *, prefix: str = "") -> Iterator[str]:
     """Serve an ASGI application by uvicorn in a thread; its URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    # The protocol is named: else asyncio does not know it for TCP, and small replies wait for more to send.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
     settings = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=5)
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)

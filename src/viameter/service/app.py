@@ -84,6 +84,7 @@ def _api(prefix: str) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         servers=[{"url": prefix or "/"}],
+        redirect_slashes=False,  # it knows no prefix
     )
     api = APIRouter(prefix=API, responses=ERRORS)
     for part in PARTS:

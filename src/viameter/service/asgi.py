@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from viameter.service.config import Config
-from viameter.service.problems import UNEXPECTED, Problem
+from viameter.service.problems import UNEXPECTED, Problem, not_found
 from viameter.service.secrets import fresh_id
 from viameter.service.watching import Metrics, describe_error, log
 
@@ -38,6 +38,25 @@ class TooLarge(Exception):
     """A body that is longer than allowed."""
 
 
+class Body:
+    """The body of a request, as it comes, up to a limit."""
+
+    def __init__(self, receive: Receive, scope: Scope, limit: int) -> None:
+        self._receive, self.limit = receive, limit
+        self.is_too_large = False
+        said = [value for name, value in scope["headers"] if name == b"content-length"]
+        self._seen = limit + 1 if any(value.isdigit() and int(value[:20]) > limit for value in said) else 0
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        """The next part; TooLarge once there were too many."""
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self.limit:
+            self.is_too_large = True
+            raise TooLarge
+        return message
+
+
 class Front:
     """The outermost layer."""
 
@@ -53,6 +72,7 @@ class Front:
         number, began = fresh_id(), time.perf_counter()
         scope["state"] = {**scope.get("state", {}), "request": number}
         sent: dict[str, Any] = {"status": None}
+        body = Body(receive, scope, self.config.limits.body_bytes)
 
         async def telling(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -60,15 +80,23 @@ class Front:
                 message["headers"] = self._headers(scope, message.get("headers", ()), number)
             await send(message)
 
+        async def replying(message: MutableMapping[str, Any]) -> None:
+            # What the framework makes of a body that was cut off is not what is said of it.
+            if not body.is_too_large:
+                await telling(message)
+
         problem: Problem | None = None
         error: BaseException | None = None
         try:
-            await self.app(scope, self._limited(scope, receive), telling)
-        except TooLarge:
-            limit = self.config.limits.body_bytes
-            problem = Problem(413, "too_large", f"the body of a request has at most {limit} bytes")
+            if "\0" in scope["path"]:  # no name has one, and databases refuse it
+                problem = not_found()
+            else:
+                await self.app(scope, body.receive, replying)
         except Exception as raised:
-            error, problem = raised, Problem(500, "unexpected", UNEXPECTED)
+            if not body.is_too_large:
+                error, problem = raised, Problem(500, "unexpected", UNEXPECTED)
+        if body.is_too_large:
+            problem = Problem(413, "too_large", f"the body of a request has at most {body.limit} bytes")
         if problem is not None and sent["status"] is None:
             await _send_problem(problem, number, telling)
         self._log(scope, sent["status"], number, time.perf_counter() - began, error)
@@ -80,22 +108,6 @@ class Front:
         if prefix and (path == prefix or path.startswith(prefix + "/")):
             path = path[len(prefix) :] or "/"
         return {**scope, "path": path, "raw_path": None, "root_path": ""}
-
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        limit, seen = self.config.limits.body_bytes, 0
-        for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value) > limit:
-                seen = limit + 1
-
-        async def limited() -> MutableMapping[str, Any]:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
-                raise TooLarge
-            return message
-
-        return limited
 
     def _headers(self, scope: Scope, given: Any, number: str) -> list[tuple[bytes, bytes]]:
         found = [*given, *HEADERS, (b"x-request-id", number.encode())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Mapping
@@ -12,12 +13,14 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
+from viameter.query.engines.names import split_name
 from viameter.service.config import NAME, Limits, Source, read_size
-from viameter.service.state import Registered, State
+from viameter.service.state import SAME_ROWS, Registered, State
 from viameter.session import Table
 from viameter.session import open as open_table
 from viameter.session.budget import check_budget
 from viameter.session.durable import open_purse
+from viameter.session.purse import Purse
 from viameter.session.written import mapping
 from viameter.session.written_values import read_loss, read_unit
 
@@ -85,11 +88,18 @@ class Catalog:
                 raise ParameterError(
                     f"the ledger has a budget of {known.budget!r} for {name!r}: leave budget out to take it as it is"
                 )
+            if known is not None:
+                self._purse(name, opened)  # refused, if what it is a budget of is something else
+            self._refuse_linked(settled)
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
-            self._state.add_dataset(name, settled, place=self._place(settled), by=by)
+            self._state.add_dataset(name, settled, place=self._place(settled, opened), by=by)
             if known is None:
                 assert budget is not None
-                self._ledger.define(name, budget, opened.session.space, by=by, why=why)
+                try:
+                    self._ledger.define(name, budget, opened.session.space, by=by, why=why)
+                except BaseException:
+                    self._state.drop_dataset(name, by=by)
+                    raise
             return self.opened(name)
 
     def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
@@ -117,17 +127,13 @@ class Catalog:
             if registered is None:
                 raise ParameterError(f"there is no dataset {plain(name)}")
             rows = self._open_rows(name, registered.document)
-            session = rows.session
-            purse = open_purse(
-                self._ledger, session.source, session.space, None, dataset=name, scopes=(), by="service", deadline=None
-            )
-            made = Opened(registered, Table(session.under(purse), rows.relation))
+            made = Opened(registered, Table(rows.session.under(self._purse(name, rows)), rows.relation))
             self._opened[name] = made
             return made
 
     def asked_by(self, name: str, person: str) -> Table:
         """A dataset as somebody asks it: their own limit pays too, if they have one."""
-        limited = self._scope(personal(name, person)) is not None
+        limited = self._has_scope(personal(name, person))
         found = self._asked.get((name, person, limited))
         if found is None:
             scopes = [personal(name, person)] if limited else []
@@ -157,11 +163,24 @@ class Catalog:
             raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
         return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
 
+    def is_registered(self, name: str) -> bool:
+        """Whether there is such a dataset; once there is, there always is."""
+        return name in self._opened or self._state.dataset(name) is not None
+
+    def _purse(self, name: str, rows: Table) -> Purse:
+        session = rows.session
+        return open_purse(
+            self._ledger, session.source, session.space, None, dataset=name, scopes=(), by="service", deadline=None
+        )
+
     def _scope(self, name: str) -> Scope | None:
         try:
             return self._ledger.scope(name)
         except UnknownScope:
             return None
+
+    def _has_scope(self, name: str) -> bool:
+        return self._ledger.store.scope(name) is not None
 
     def _open_rows(self, name: str, document: Mapping[str, Any]) -> Table:
         """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""
@@ -173,12 +192,26 @@ class Catalog:
             raise ParameterError('unit is missing: whose presence is hidden, as in {"per": "patient", "rows": 5}')
         unit = read_unit(document["unit"])
         order = document.get("order", "native")
-        opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
+        options["cached"] = self._is_cached(source)
+        try:
+            opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
+        except ParameterError as problem:
+            # Where the folder is on this machine is nobody's business.
+            folder = self._sources[document["source"]].folder
+            hidden = "" if folder is None else f"{Path(folder).resolve()}{os.sep}"
+            raise ParameterError(str(problem).replace(hidden, "") if hidden else str(problem)) from None
         backend = opened.session.source.on.backend if hasattr(opened.session.source, "on") else None
         if backend is not None and backend.name == "duckdb":
             size = read_size(self._limits.memory, "memory")
             backend.con.execute(f"SET memory_limit = '{size}B'")
         return opened
+
+    def _is_cached(self, source: Any) -> bool:
+        """Whether a source is a file that is small enough to be kept in memory."""
+        if not isinstance(source, str) or not source.lower().endswith((".csv", ".parquet")):
+            return False
+        path = Path(source)
+        return path.is_file() and path.stat().st_size <= read_size(self._limits.cache, "cache")
 
     def _source(self, document: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Where rows are: only in places that the configuration names, and not elsewhere by a clever name."""
@@ -199,15 +232,34 @@ class Catalog:
             raise ParameterError(f"table={plain(table)}: expected the name of one file")
         folder = Path(source.folder).resolve()
         path = (folder / file).resolve()
-        if not path.is_relative_to(folder) or not path.exists() or path == folder:
+        if not path.is_relative_to(folder) or not os.path.exists(path) or path == folder:  # noqa: PTH110, long names
             raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
         return str(path), inner or None
 
-    def _place(self, document: Mapping[str, Any]) -> str:
+    def _place(self, document: Mapping[str, Any], opened: Table) -> str:
         """The same for the same rows, under whatever name they are asked for."""
         source, table = self._source(document)
-        where = source if isinstance(source, str) and "://" not in source else f"source {document['source']}"
-        return f"{where}#{table or ''}"
+        if not isinstance(source, str):
+            return f"source {document['source']}#{str(table).casefold()}"
+        if "://" not in source:
+            return f"{source}#{_in_duckdb(table)}"
+        schema, name = split_name(str(table))
+        server = opened.session.source.on.backend.con  # type: ignore[union-attr]
+        # Two sources may be one database, by other users or in other words.
+        found = schema or server.execute("SELECT current_schema()").fetchone()[0]
+        return f"postgresql {server.info.host}:{server.info.port}/{server.info.dbname}#{found}.{name}"
+
+    def _refuse_linked(self, document: Mapping[str, Any]) -> None:
+        """Refuse a file that is registered by another of its names, a hard link: other paths are seen through."""
+        source, table = self._source(document)
+        for other in self._state.datasets() if isinstance(source, str) and "://" not in source else ():
+            try:
+                path, inner = self._source(other.document)
+                same = isinstance(path, str) and "://" not in path and Path(path).samefile(source)
+            except (ParameterError, OSError):  # gone by now
+                continue
+            if same and path != source and _in_duckdb(inner) == _in_duckdb(table):
+                raise ParameterError(SAME_ROWS.format(other.name))
 
     def _spark_session(self, source: Source) -> Any:
         if source.name not in self._spark:
@@ -222,6 +274,14 @@ class Catalog:
                 builder.remote(source.spark) if remote else builder.master(source.spark)
             ).getOrCreate()
         return self._spark[source.name]
+
+
+def _in_duckdb(table: str | None) -> str:
+    """A table of a DuckDB file, which knows it in capitals or without, and by its schema or without."""
+    if table is None:
+        return ""
+    schema, name = split_name(table)
+    return f"{schema or 'main'}.{name}".casefold()
 
 
 def personal(name: str, person: str) -> str:

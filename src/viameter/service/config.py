@@ -36,8 +36,8 @@ class Server:
 class Storage:
     """Where spending and the service's own tables are kept: paths (SQLite), or PostgreSQL URLs."""
 
-    ledger: str = "ledger.db"
-    state: str = "service.db"
+    ledger: str = field(default="ledger.db", repr=False)
+    state: str = field(default="service.db", repr=False)
     witness: str | None = None
     signing_key: str | None = None
 
@@ -65,6 +65,8 @@ class Limits:
     """How many may wait; more are told to come back."""
     memory: str = "1GB"
     """What DuckDB may use for one dataset."""
+    cache: str = "64MB"
+    """Files up to this size are read into memory when first asked; changes of them are seen after a restart."""
     requests_per_minute: int = 1200
     releases_per_minute: int = 120
     logins_per_minute: int = 10
@@ -245,10 +247,14 @@ def _check(config: Config) -> None:
             f"[server] prefix={plain(server.prefix)}: expected a path such as /privacy, with no / at its end"
         )
     read_size(limits.memory, "[limits] memory")
+    read_size(limits.cache, "[limits] cache")
     for one in fields(Limits):
         value = getattr(limits, one.name)
         if isinstance(value, int | float) and not 0 < value < 2**40:
             raise FormatError(f"[limits] {one.name}={value}: expected a number above 0")
+    for name, most in (("token_days", 36_500), ("login_hours", 8_760)):
+        if getattr(limits, name) > most:
+            raise FormatError(f"[limits] {name}={getattr(limits, name)}: expected at most {most}")
     if server.shutdown_seconds < 0:
         raise FormatError(f"[server] shutdown_seconds={server.shutdown_seconds}: expected a number of at least 0")
 

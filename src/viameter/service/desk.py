@@ -25,6 +25,7 @@ from viameter.service.documents import answer_document, preview_document
 from viameter.service.problems import Problem
 from viameter.service.state import Asked, State, now
 from viameter.service.watching import Metrics, describe_error, log
+from viameter.session.purse import LAST_RELEASE
 from viameter.session.selecting import SelectingQuestion
 from viameter.session.written import preview_of, read_cost, read_question, release_of
 
@@ -39,6 +40,8 @@ class Job:
     """A release that runs, or waits to."""
 
     asked: Asked
+    question: Any
+    cost: Mapping[str, Any]
     future: Future[dict[str, Any]]
     began: float = field(default_factory=time.monotonic)
 
@@ -63,7 +66,7 @@ class Desk:
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
         """Begin a release, or find the one that runs under the same key."""
         # What cannot be understood is refused here, and leaves nothing behind.
-        self._question(person, dataset, document)
+        question, cost = self._question(person, dataset, document)
         asked = Asked(person, key, dataset, json.loads(json.dumps(document)), now())
         with self._lock:
             job = self._jobs.get((person, key))
@@ -75,7 +78,7 @@ class Desk:
                 raise Problem(503, "shutting_down", "the service is being stopped; nothing was spent", retry_after=10)
             if len(self._jobs) >= self._limits.queries + self._limits.waiting:
                 raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
-            job = Job(asked, Future())
+            job = Job(asked, question, cost, Future())
             self._jobs[person, key] = job
             self._metrics.in_flight.set(len(self._jobs))
         self._workers.submit(self._work, job)
@@ -85,7 +88,7 @@ class Desk:
         """Release, and whatever comes of it is what all who wait are told."""
         outcome, entry, result, error = "released", None, None, None
         try:
-            result = self._release(job.asked)
+            result = self._release(job.asked, job.question, job.cost)
             outcome, entry = ("replayed" if result["replayed"] else "released"), result["entry"]
         except BaseException as problem:
             error, outcome = problem, _outcome(problem)
@@ -101,26 +104,26 @@ class Desk:
             assert result is not None
             job.future.set_result(result)
 
-    def _release(self, asked: Asked) -> dict[str, Any]:
+    def _release(self, asked: Asked, question: Any, cost: Mapping[str, Any]) -> dict[str, Any]:
         known = self._state.remember(asked)
-        if (known.dataset, known.document) != (asked.dataset, asked.document):
-            raise KeyTaken(asked.key)
-        if self._charged(asked.by, asked.key) is not None:
-            return self._replayed(known)
+        if known is not None:
+            if (known.dataset, known.document) != (asked.dataset, asked.document):
+                raise KeyTaken(asked.key)
+            if self._charged(asked.by, asked.key) is not None:
+                return self._replayed(known)
         try:
-            question, cost = self._question(asked.by, asked.dataset, asked.document)
             with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
                 answer = release_of(question, cost, key=asked.key)
         except BaseException:
             if self._charged(asked.by, asked.key) is None:
                 self._state.forget(asked.by, asked.key)
             raise
-        charged = self._charged(asked.by, asked.key)
-        assert charged is not None
+        released = LAST_RELEASE.get()
+        assert released is not None
         return {
-            **_head(known, charged.reserved),
+            **_head(known or asked, released.reserved),
             "state": "released",
-            "replayed": False,
+            "replayed": released.replayed,
             "answer": answer_document(answer),
         }
 

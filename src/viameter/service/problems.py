@@ -34,9 +34,9 @@ UNEXPECTED = "something went wrong here, and nothing is said of it; the log of t
 NOT_FOUND = "there is nothing here, or nothing that you may see"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Problem(Exception):
-    """What a reply says that is not what was asked for."""
+    """What a reply says that is not what was asked for. Not frozen: Python writes tracebacks into what is raised."""
 
     status: int
     code: str

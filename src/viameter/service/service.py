@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from viameter import ledger as ledgers
+from viameter.errors import FormatError, ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.service.access import Grant, Role
 from viameter.service.catalog import Catalog
@@ -72,7 +73,12 @@ def open_service(config: Config) -> Service:
         catalog = Catalog(state, ledger, config.sources, config.limits)
         for dataset in config.datasets:
             if catalog.registered(dataset.name) is None:
-                catalog.register(dataset.name, dataset.document, by="service", why="registered by the configuration")
+                try:
+                    catalog.register(
+                        dataset.name, dataset.document, by="service", why="registered by the configuration"
+                    )
+                except (FormatError, ParameterError) as problem:
+                    raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
         desk = Desk(catalog, ledger, state, config.limits, metrics)
     except BaseException:
         state.close()

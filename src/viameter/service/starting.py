@@ -111,7 +111,8 @@ def listening(config: Config) -> Iterator[socket.socket]:
     """The socket that it listens at, bound before anything else is done."""
     server = config.server
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: else asyncio does not know it for TCP, and small replies wait for more to send.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((server.host, server.port))

@@ -30,6 +30,9 @@ from viameter.service.tables import (
     VERSION,
 )
 
+RESERVED = "service"
+"""Who did what the service does by itself; nobody else is called so."""
+SAME_ROWS = "these rows are registered as {!r}: a second budget for the same rows would be spent on top of the first"
 OFTEN = 10.0
 """Seconds to wait for another process that writes."""
 
@@ -120,6 +123,8 @@ class State:
 
     def _prepare(self, ledger: str) -> None:
         with self._write() as connection:
+            if not self._is_file:  # two that start at once would both make the tables
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('viameter tables'))"))
             METADATA.create_all(connection)
             found = connection.execute(sa.select(ABOUT)).first()
             if found is None:
@@ -170,7 +175,7 @@ class State:
     def add_person(self, name: str, grants: Iterable[Grant], *, by: str) -> None:
         """A new person. Names are not used twice: in the ledger they say who asked."""
         with self._write() as connection:
-            if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is not None:
+            if name == RESERVED or _is_taken(connection, name):
                 raise ParameterError(f"name={plain(name)}: there is somebody of that name")
             connection.execute(sa.insert(PEOPLE).values(name=name, created=now(), active=True))
             self._grant(connection, name, grants)
@@ -183,16 +188,25 @@ class State:
             connection.execute(sa.update(PEOPLE).where(PEOPLE.c.name == name).values(active=active))
             self._act(connection, by, "let in again" if active else "shut out", {"person": name})
 
-    def set_grants(self, name: str, grants: Iterable[Grant], *, by: str, dataset: str | None = None) -> None:
-        """What somebody is granted from now on: in all, or for one dataset."""
+    def set_grants(self, name: str, grants: Iterable[Grant], *, by: str) -> None:
+        """What somebody is granted from now on, in all."""
         wanted = list(grants)
         with self._write() as connection:
             _require_person(connection, name)
-            gone = sa.delete(GRANTS).where(GRANTS.c.person == name)
-            connection.execute(gone if dataset is None else gone.where(GRANTS.c.dataset == dataset))
+            connection.execute(sa.delete(GRANTS).where(GRANTS.c.person == name))
             self._grant(connection, name, wanted)
-            about = {"person": name, "grants": _listed(wanted)}
-            self._act(connection, by, "set grants", about if dataset is None else {**about, "dataset": dataset})
+            self._act(connection, by, "set grants", {"person": name, "grants": _listed(wanted)})
+
+    def set_roles(self, name: str, grants: Iterable[Grant], *, among: Iterable[Role], dataset: str, by: str) -> None:
+        """Which of these roles somebody has for a dataset from now on; other roles stay, whatever they are by now."""
+        wanted = list(grants)
+        with self._write() as connection:
+            _require_person(connection, name)
+            theirs = (GRANTS.c.person == name) & (GRANTS.c.dataset == dataset)
+            connection.execute(sa.delete(GRANTS).where(theirs & GRANTS.c.role.in_([one.value for one in among])))
+            self._grant(connection, name, wanted)
+            about = {"person": name, "grants": _listed(wanted), "dataset": dataset}
+            self._act(connection, by, "set grants", about)
 
     @staticmethod
     def _grant(connection: sa.Connection, name: str, grants: Iterable[Grant]) -> None:
@@ -288,6 +302,8 @@ class State:
     def add_dataset(self, name: str, document: Mapping[str, Any], *, place: str, by: str) -> None:
         """A new dataset; refused if its name is taken, or its rows have a budget under another name."""
         with self._write() as connection:
+            if not self._is_file:
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('viameter datasets'))"))
             same = connection.execute(
                 sa.select(DATASETS).where((DATASETS.c.name == name) | (DATASETS.c.place == place))
             )
@@ -295,13 +311,16 @@ class State:
             if found is not None and found.name == name:
                 raise ParameterError(f"name={plain(name)}: there is a dataset of that name")
             if found is not None:
-                raise ParameterError(
-                    f"these rows are registered as {found.name!r}: a second budget for the same rows would be spent on "
-                    "top of the first"
-                )
+                raise ParameterError(SAME_ROWS.format(found.name))
             values = {"place": place, "registered": now(), "by": by, "document": json.dumps(document)}
             connection.execute(sa.insert(DATASETS).values(name=name, **values))
             self._act(connection, by, "registered a dataset", {"dataset": name})
+
+    def drop_dataset(self, name: str, *, by: str) -> None:
+        """Take back a dataset that could not be given a budget."""
+        with self._write() as connection:
+            connection.execute(sa.delete(DATASETS).where(DATASETS.c.name == name))
+            self._act(connection, by, "took a registration back", {"dataset": name})
 
     def describe_dataset(self, name: str, document: Mapping[str, Any], *, by: str, changed: Iterable[str]) -> None:
         """Say something else of a dataset."""
@@ -311,16 +330,15 @@ class State:
 
     # Questions.
 
-    def remember(self, asked: Asked) -> Asked:
+    def remember(self, asked: Asked) -> Asked | None:
         """Keep a question under its key; what is there under that key stays, and is returned."""
-        with self._write() as connection:
-            place = (QUESTIONS.c.by == asked.by) & (QUESTIONS.c.key == asked.key)
-            found = connection.execute(sa.select(QUESTIONS).where(place)).first()
-            if found is not None:
-                return _asked(found)
-            values = {"document": json.dumps(asked.document), "asked": asked.asked, "dataset": asked.dataset}
-            connection.execute(sa.insert(QUESTIONS).values(by=asked.by, key=asked.key, **values))
-        return asked
+        values = {"document": json.dumps(asked.document), "asked": asked.asked, "dataset": asked.dataset}
+        try:
+            with self._write() as connection:
+                connection.execute(sa.insert(QUESTIONS).values(by=asked.by, key=asked.key, **values))
+        except sa.exc.IntegrityError:
+            return self.asked(asked.by, asked.key)
+        return None
 
     def forget(self, by: str, key: str) -> None:
         """Let go of a question that was not charged."""
@@ -361,8 +379,15 @@ def _asked(row: Any) -> Asked:
     return Asked(row.by, row.key, row.dataset, json.loads(row.document), row.asked)
 
 
+def _is_taken(connection: sa.Connection, name: str) -> bool:
+    # Whoever changes something of a person waits for others who do, and so does whoever adds one of the same name.
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"viameter {name}"})
+    return connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is not None
+
+
 def _require_person(connection: sa.Connection, name: str) -> None:
-    if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is None:
+    if not _is_taken(connection, name):
         raise UnknownPerson(name)
 
 

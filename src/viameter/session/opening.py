@@ -15,7 +15,7 @@ from viameter.ledger import Ledger
 from viameter.query.bounding.identity import comparable
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database, database_space, picking
-from viameter.query.engines import EngineTable, open_source, run
+from viameter.query.engines import EngineTable, copied, open_source, run
 from viameter.query.expressions import Column, Expression, Kind, to_ibis, type_of_ibis
 from viameter.query.expressions.building import kind_named
 from viameter.query.relation import Relation, source_rows
@@ -50,6 +50,7 @@ def open(
     scopes: Sequence[str] = (),
     by: str | None = None,
     deadline: float | None = None,
+    cached: bool = False,
 ) -> Any:
     """Open private rows under a budget. Nothing is read or copied.
 
@@ -58,7 +59,8 @@ def open(
     which then share the budget. `unit` says whose presence is hidden: `per("patient", rows=5)`, `per_row()`, ...
     `types` says what columns are ("integer", "real", "text", "boolean", "date", "timestamp") where that would be found
     out from rows, as in a CSV file; values that are none are NULL. With order="portable" every engine keeps the same
-    rows of a unit; "native" is faster.
+    rows of a unit; "native" is faster. With `cached`, the rows of a file or a frame are copied into memory now, as they
+    are, so that questions need not read them again.
 
     With a `ledger` (a path, a PostgreSQL URL, or one that is open), what is spent is on disk, and shared with all who
     ask: `dataset` is what the rows are called there (the name of a file or a table, if it has one), and has the budget;
@@ -83,13 +85,16 @@ def open(
         raise ParameterError(f"order={plain(order)}: expected 'native' or 'portable'")
     if types is not None and isinstance(source, Mapping) and all(_is_source(value) for value in source.values()):
         raise ParameterError("types: columns of several tables; give a table of known types for each of them")
+    if cached and isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
+        raise ParameterError("cached: one table of a file or a frame; several are read where they are")
     if isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
         return _open_several(source, unit, lambda found, space: _session(found, space, unit, paying, order, progress))
     if isinstance(unit, PerEntity):
         raise ParameterError(
             f"{unit!r} spans several tables: open them together, vm.open({{{unit.root!r}: ..., ...}}, ...)"
         )
-    rows = _rows(_typed(open_source(source, table=table), types or {}), unit)
+    opened = _typed(open_source(source, table=table), types or {})
+    rows = _rows(copied(opened) if cached else opened, unit)
     session = _session(rows, space_of(rows.schema, unit), unit, paying, order, progress)
     return Table(session, Relation(rows, unit))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,13 @@ from viameter.composition.entries import Charge
 from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measurement
 from viameter.errors import ParameterError, SealedError
-from viameter.ledger import Ledger, LedgerMeter, Line, Scope, history
+from viameter.ledger import Ledger, LedgerMeter, Line, Release, Scope, history
 
 NO_LEDGER = "key: without a ledger nothing is stored that could be given again: open the table with ledger='budget.db'"
+
+
+LAST_RELEASE: ContextVar[Release | None] = ContextVar("last_release", default=None)
+"""What was released last in this context: for whoever wants to know its entries, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,9 @@ class LedgerPurse(Purse):
 
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
         """Reserve, run, commit, release."""
-        return self.meter(measurement, key=key, identity=identity())
+        released = self.meter.release(measurement, key=key, identity=identity())
+        LAST_RELEASE.set(released)
+        return released.value
 
 
 class ReplayPurse(LedgerPurse):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from viameter.arith.rationals import exact
 from viameter.errors import FormatError, OverBudget, ParameterError, plain
 from viameter.query.expressions import Expression, Schema
 from viameter.query.expressions.document import from_json
@@ -23,6 +24,8 @@ COST = frozenset({"spend", "within", "alpha", "weights", "raw"})
 QUESTION_KEYS = ROWS | GROUPS | ASKED | COST
 MOST_KEYS = 100_000
 """How many groups a written question may name."""
+MOST_DERIVED, MOST_AGGREGATES, MOST_EDGES = 40, 100, 1_000
+"""How much else it may have: engines take seconds, and all of a process, to compile many times as much."""
 
 
 def read_question(table: Any, entry: Mapping[str, Any], name: str = "question") -> Any:
@@ -36,7 +39,8 @@ def read_question(table: Any, entry: Mapping[str, Any], name: str = "question") 
     unknown = sorted(str(key) for key in set(entry) - QUESTION_KEYS)
     if unknown:
         raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(QUESTION_KEYS))}")
-    for column, written in mapping(entry.get("derive", {}), f"{name}: derive").items():
+    derived = mapping(entry.get("derive", {}), f"{name}: derive")
+    for column, written in _named(derived, MOST_DERIVED, f"{name}: derive").items():
         table = table.derive(**{column: read_expression(written, table.schema)})
     if "filter" in entry:
         table = table.filter(read_expression(entry["filter"], table.schema))
@@ -50,7 +54,7 @@ def read_question(table: Any, entry: Mapping[str, Any], name: str = "question") 
         return _grouped(table, entry, name).top(entry["top"], by=entry.get("by", "rows"))
     _refuse(entry, {"by"}, name, "by goes with top")
     given = mapping(entry.get("aggregates", {"n": {"count": True}}), f"{name}: aggregates")
-    aggregates = read_aggregates(given, name)
+    aggregates = read_aggregates(_named(given, MOST_AGGREGATES, f"{name}: aggregates"), name)
     if "group_by" not in entry:
         _refuse(entry, GROUPS, name, "they go with group_by")
         return table.agg(**aggregates)
@@ -74,7 +78,8 @@ def read_cost(entry: Mapping[str, Any], name: str = "question") -> dict[str, Any
     if "alpha" in entry:
         found["alpha"] = str(entry["alpha"])
     if entry.get("weights") is not None:
-        found["weights"] = mapping(entry["weights"], f"{name}: weights")
+        given = mapping(entry["weights"], f"{name}: weights")
+        found["weights"] = {word: exact(value, name=f"{name}: weights.{word}") for word, value in given.items()}
     if entry.get("raw") is not None:
         found["raw"] = entry["raw"] is True
     return found
@@ -140,8 +145,8 @@ def _grouped(table: Any, entry: Mapping[str, Any], name: str) -> Any:
     if not isinstance(other, bool):
         raise FormatError(f"{name}: other: expected true or false")
     edges = entry.get("edges")
-    if edges is not None and not isinstance(edges, list):
-        raise FormatError(f"{name}: edges: expected a list of numbers, as in [0, 10, 20]")
+    if edges is not None and (not isinstance(edges, list) or len(edges) > MOST_EDGES):
+        raise FormatError(f"{name}: edges: expected a list of at most {MOST_EDGES} numbers, as in [0, 10, 20]")
     return table.group_by(*_columns(entry["group_by"], f"{name}: group_by"), keys=keys, other=other, edges=edges)
 
 
@@ -158,6 +163,15 @@ def _limit(given: Any, name: str) -> dict[str, int]:
     if unknown:
         raise ParameterError(f"{name}: there is no {plain(unknown[0])}; there are rows, groups, per_group")
     return found
+
+
+def _named(given: dict[str, Any], most: int, name: str) -> dict[str, Any]:
+    """Not too many, by names that can be arguments of a method, which has one of its own."""
+    if len(given) > most:
+        raise FormatError(f"{name}: there are {len(given)}: at most {most}")
+    if "self" in given:
+        raise FormatError(f"{name}: nothing can be called 'self' here: choose another name")
+    return given
 
 
 def _refuse(entry: Mapping[str, Any], keys: Any, name: str, why: str) -> None:

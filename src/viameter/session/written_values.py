@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ LOSSES: dict[str, Callable[[Any], Loss]] = {
     "approx": lambda value: approx(*map(str, _pair(value, "approx"))),
     "approx_zcdp": lambda value: approx_zcdp(*map(str, _pair(value, "approx_zcdp"))),
 }
+LARGEST = int(sys.float_info.max)
 AGGREGATES: dict[str, Callable[..., Any]] = {
     "mean": mean,
     "sum": sum,
@@ -101,7 +103,10 @@ def read_aggregates(entries: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _aggregate(make: Callable[..., Any], of: tuple[Any, ...], bounds: Any, options: Mapping[str, Any], at: str) -> Any:
     if not isinstance(of[0], str):
         raise FormatError(f'{at}: expected the name of a column, as in {{mean = "delay", bounds = [0, 240]}}')
-    return _made(lambda: make(*of, bounds=_pair(bounds, f"{at}: bounds"), **options), at)
+    pair = _pair(bounds, f"{at}: bounds")
+    if any(isinstance(bound, int) and abs(bound) > LARGEST for bound in pair):
+        raise FormatError(f"{at}: bounds: expected numbers that a float can hold")
+    return _made(lambda: make(*of, bounds=pair, **options), at)
 
 
 def _made(make: Callable[[], Any], where: str) -> Any:

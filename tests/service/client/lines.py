@@ -101,7 +101,7 @@ SCHEMA = {
     "unusable": ["blob"],
     "unit": "per('patient', rows=5)",
 }
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "keys": ["day"],
     "columns": ["day", "n", "n_lower", "n_upper", "w", "w_lower", "w_upper"],
     "rows": [["2024-05-01", 12, 9, 15, 2.5, None, 3.0], ["(other)", 4, 1, 7, None, -1.0, None]],

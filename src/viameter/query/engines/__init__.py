@@ -7,6 +7,7 @@ from viameter.query.engines.capabilities import ENGINES, require, supports
 from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.compiled import WEIGHT_OF_KEY, Statement, compile_query, compile_salted
 from viameter.query.engines.digests import native_digest, portable_digest, salt_in_sql
+from viameter.query.engines.duckdb_tables import copied
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.public import public_table
 from viameter.query.engines.running import run, sql_of
@@ -24,6 +25,7 @@ __all__ = [
     "arrow_table",
     "compile_query",
     "compile_salted",
+    "copied",
     "exact_sum",
     "native_digest",
     "open_source",

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.query.engines.capabilities import DUCKDB
+from viameter.query.engines.compiled import written_sql
 from viameter.query.engines.imports import import_ibis, import_optional, table_not_found
 from viameter.query.engines.names import fresh_name, split_name
 from viameter.query.engines.quiet import without_warnings_of_engines
@@ -79,6 +81,21 @@ def open_frame(frame: Any, backend: Any) -> EngineTable:
                 "and is not shown.)"
             ) from None
     return EngineTable(expression, backend, keeps=(frame,))
+
+
+def copied(table: EngineTable) -> EngineTable:
+    """The rows of a table as they are now, copied into the memory of its DuckDB: files need not be read each time."""
+    if table.engine != DUCKDB:
+        raise ParameterError(f"cached: rows in {table.engine} are where they are; files and frames can be cached")
+    name, backend = fresh_name("copy"), table.backend
+    with without_warnings_of_engines():
+        try:
+            backend.con.execute(f'CREATE TABLE "{name}" AS {written_sql(backend, table.expression, pretty=False)}')
+            return EngineTable(backend.table(name), backend)
+        except Exception as error:
+            failed = type(error).__name__
+    # What the engine said may show rows.
+    raise ParameterError(f"cached: DuckDB cannot copy these rows into its memory ({failed}); leave cached out")
 
 
 def open_database(path: str, *, table: str | None, backend: Any = None) -> EngineTable:

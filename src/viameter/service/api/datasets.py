@@ -94,12 +94,10 @@ def set_roles(
 
 def grant_roles(visit: Visit, dataset: str, person: str, roles: list[Role]) -> None:
     """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are."""
-    known = visit.service.state.person(person)
-    if known is None:
+    if visit.service.state.person(person) is None:
         raise not_found()
-    stay = [one for one in known["grants"] if one.dataset == dataset and one.role not in GRANTED_BY_CUSTODIANS]
     wanted = [Grant(role, dataset) for role in roles if role in GRANTED_BY_CUSTODIANS]
-    visit.service.state.set_grants(person, [*stay, *wanted], by=visit.person.name, dataset=dataset)
+    visit.service.state.set_roles(person, wanted, among=GRANTED_BY_CUSTODIANS, dataset=dataset, by=visit.person.name)
 
 
 @router.get("/{dataset}/history", response_model=m.History)

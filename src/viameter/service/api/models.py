@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", max_length=64)]
 Text = Annotated[str, Field(max_length=10_000)]
@@ -29,11 +31,28 @@ Expression = Annotated[
     ),
 ]
 
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
 
 class Closed(BaseModel):
     """A body with these names and no others."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_be_sent_back(cls, body: Any) -> Any:
+        """Refuse what Python reads as JSON and nobody else does: a reply or a table that repeats it would fail."""
+        if isinstance(body, bytes):  # of another type than JSON, and refused as that
+            return body
+        try:
+            text = json.dumps(body, allow_nan=False, ensure_ascii=False)
+            text.encode()
+        except ValueError:
+            raise ValueError("expected JSON, which has no NaN, no infinity and no half of a sign") from None
+        if _NUL.search(text):
+            raise ValueError("expected no sign of code 0, which databases do not keep")
+        return body
 
 
 class Reply(BaseModel):

@@ -82,7 +82,7 @@ def admit(request: Request, person: Person, action: Action, guard: str = "") -> 
         return Visit(service, person, guard=guard)
     name = request.path_params["dataset"]
     # Whoever may not see a dataset cannot tell that it is there.
-    if not person.may(Action.SEE, name) or service.catalog.registered(name) is None:
+    if not person.may(Action.SEE, name) or not service.catalog.is_registered(name):
         raise not_found()
     if not person.may(action, name):
         raise forbidden(action.value)

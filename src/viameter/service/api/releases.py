@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
@@ -12,7 +13,8 @@ from viameter.errors import AnswerLost, ParameterError, plain
 from viameter.service.access import Action
 from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
-from viameter.service.problems import not_found
+from viameter.service.config import NAME
+from viameter.service.problems import Problem, not_found
 from viameter.service.secrets import fresh_id
 
 router = APIRouter(prefix="/datasets/{dataset}", tags=["questions"])
@@ -53,16 +55,21 @@ async def release(
     try:
         done = await asyncio.wait_for(asyncio.shield(future), wait)
     except TimeoutError:
+        try:
+            found = await loop.run_in_executor(None, _look, visit, dataset, chosen)
+        except Problem:
+            # Refused just now: who waits is told so.
+            return await future
         future.add_done_callback(lambda late: late.exception())
-        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), chosen)
+        return _later(response, found, visit)
     except AnswerLost as lost:
         if not await loop.run_in_executor(None, service.desk.is_running_elsewhere, lost):
             raise
-        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), chosen)
+        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), visit)
     return done
 
 
-@router.get("/releases/{key}", response_model=m.Release)
+@router.get("/releases/{key:path}", response_model=m.Release)
 def show_release(
     dataset: DatasetName,
     key: Annotated[str, Path(max_length=200)],
@@ -78,6 +85,8 @@ def look_up(visit: Visit, dataset: str, key: str, by: str | None) -> dict[str, A
     own = by is None or by == visit.person.name
     if not visit.may(Action.ASK if own else Action.READ_ALL) or not re.fullmatch(KEY, key):
         raise not_found()
+    if by is not None and not re.fullmatch(NAME, by):
+        raise not_found()
     return visit.service.desk.look(by or visit.person.name, dataset, key)
 
 
@@ -92,9 +101,12 @@ def _look(visit: Visit, dataset: str, key: str) -> dict[str, Any]:
     return visit.service.desk.look(visit.person.name, dataset, key)
 
 
-def _later(response: Response, found: dict[str, Any], key: str) -> dict[str, Any]:
+def _later(response: Response, found: dict[str, Any], visit: Visit) -> dict[str, Any]:
     if found["state"] == "running":
+        key = found["key"]
+        prefix = visit.service.config.server.prefix
         response.status_code = 202
+        response.headers["Location"] = f"{prefix}/api/v1/datasets/{found['dataset']}/releases/{quote(key, safe='')}"
         response.headers["Retry-After"] = "1"
         response.headers["Preference-Applied"] = "wait"
         response.headers["X-Release-Key"] = key

@@ -61,7 +61,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return repr(loss_of(value))
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return "1 loss" if len(value) == 1 else f"{len(value)} losses"
     return show(read_written(value))
 
 

@@ -136,8 +136,6 @@ def _is_whole(name: str, three: list[list[Any]], question: Mapping[str, Any]) ->
 
 def _kinds(keys: Sequence[str], question: Mapping[str, Any], schema: Schema) -> list[Kind | None]:
     """The kinds of the columns that name a group."""
-    if "edges" in question:
-        return [None] * len(keys)
     known = {name: found.kind for name, found in schema.items()}
     now = schema
     # The question was understood when it was asked; if it is not here, keys stay as they were sent.

@@ -9,47 +9,39 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from viameter.service.api.needing import SignInFirst
-from viameter.service.asgi import TooLarge
-from viameter.service.page import history, managing, overview, people, registering, signing_in, static_files
+from viameter.service.page import (
+    answers,
+    asking,
+    history,
+    managing,
+    overview,
+    people,
+    proving,
+    registering,
+    signing_in,
+    static_files,
+)
 from viameter.service.page.problem_pages import problem_page
 from viameter.service.page.rendering import redirect
 from viameter.service.page.signing_in import place_to_sign_in
-from viameter.service.problems import UNEXPECTED, Problem
-from viameter.service.service import Service
+from viameter.service.problems import Problem
 
+PARTS = (static_files, signing_in, overview, asking, answers, history, managing, registering, people, proving)
 FOR_MACHINES = ("/api", "/healthz", "/readyz", "/metrics")
 
 
 def add_page(app: FastAPI) -> None:
-    """Add the routes of the page, and pages for what goes wrong on them."""
-    for part in (static_files, signing_in, overview, history, managing, registering, people):
+    """Add the routes of the page, and the way to where people sign in."""
+    for part in PARTS:
         app.include_router(part.router)
-    for name in ("asking", "answers", "proving"):
-        if importlib.util.find_spec(f"viameter.service.page.{name}") is not None:
-            app.include_router(importlib.import_module(f"viameter.service.page.{name}").router)
 
     @app.exception_handler(SignInFirst)
     def sign_in_first(request: Request, _: SignInFirst) -> Response:
         return redirect(request, place_to_sign_in(request))
-
-    @app.exception_handler(Exception)
-    def on_unexpected(request: Request, error: Exception) -> Response:
-        # It is raised on after this reply, so that the front logs it.
-        problem = Problem(500, "unexpected", UNEXPECTED)
-        if isinstance(error, TooLarge):
-            service: Service = request.app.state.service
-            most = service.config.limits.body_bytes
-            problem = Problem(413, "too_large", f"the body of a request has at most {most} bytes")
-        if wants_page(request):
-            return show_problem(request, problem)
-        return JSONResponse(problem.document(request.scope["state"]["request"]), problem.status)
 
 
 def wants_page(request: Request) -> bool:

@@ -187,12 +187,15 @@ def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
         spent = share_of(scope.spent, scope.cap)
         cost = share_of(loss, scope.cap)
         fits = loss <= scope.left
+        after = scope.left.left_after(loss) if fits else None
         found.append(
             {
                 "name": name,
                 **scope_document(scope),
                 "fits": fits,
-                "after": repr(scope.left.left_after(loss)) if fits else None,
+                "left_share": share_of(scope.left, scope.cap),
+                "after": None if after is None else repr(after),
+                "after_share": None if after is None else share_of(after, scope.cap),
                 "share": cost,
                 # In thousandths, for the bar; what is there at all can be seen.
                 "spent_width": round(spent * 1000),

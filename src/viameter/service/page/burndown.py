@@ -5,6 +5,7 @@ It shows what a person may read: every charge, or their own; either way the last
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -229,7 +230,7 @@ def draw(shown: Sequence[Point], *, unit: str, charges: int) -> Markup:
         f"{'charge' if charges == 1 else 'charges'}: {shown[-1].left!r} is left of {shown[-1].budget!r}."
     )
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="burndown-title burndown-about">'
+        '<svg class="chart burndown" viewBox="0 0 {} {}" role="img" aria-labelledby="burndown-title burndown-about">'
         '<title id="burndown-title">What is left of the budget</title><desc id="burndown-about">{}</desc>{}</svg>'
     ).format(WIDTH, HEIGHT, described, Markup("").join(parts))
 
@@ -249,9 +250,10 @@ def _steps(places: Sequence[tuple[float, float]]) -> str:
 
 def _grid(y: Any, top: float, unit: str) -> Markup:
     lines = []
-    for quarter in range(5):
-        height = top * quarter / 4
-        kind = "axis" if quarter == 0 else "grid"
+    step = _round_step(top)
+    for place in range(int(top / step * 1.000001) + 1):
+        height = step * place
+        kind = "axis" if place == 0 else "grid"
         lines.append(
             Markup('<line class="{}" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"></line>').format(
                 kind, LEFT, WIDTH - RIGHT, y(height), y(height)
@@ -262,6 +264,12 @@ def _grid(y: Any, top: float, unit: str) -> Markup:
     name = "of the budget" if unit == "percent" else unit
     lines.append(Markup('<text x="{}" y="{}">{}</text>').format(4, TOP - 10, name))
     return Markup("").join(lines)
+
+
+def _round_step(top: float) -> float:
+    """How far lines of the grid are apart: 1, 2 or 5 of a power of ten, so that there are at most nine of them."""
+    size = 10.0 ** math.floor(math.log10(top))
+    return next(size * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if top / (size * part) <= 8)
 
 
 def _times(start: datetime, end: datetime, even: bool) -> Markup:

@@ -12,6 +12,7 @@ from viameter.errors import ParameterError, ViameterError
 from viameter.service.access import ALL, GRANTED_BY_CUSTODIANS, Action, Role
 from viameter.service.api.datasets import grant_roles
 from viameter.service.api.needing import Visit, page_needs
+from viameter.service.catalog import Opened
 from viameter.service.documents import schema_document, scope_document
 from viameter.service.page.forms import Form, Sent
 from viameter.service.page.losses import fields_of, measure_of, read_fields
@@ -154,10 +155,16 @@ def _page(
     request: Request, visit: Visit, *, status: int = 200, failed: str = "", error: str = "", typed: Form | None = None
 ) -> Response:
     catalog, dataset = visit.service.catalog, visit.dataset
-    scope, opened = catalog.scope(dataset), catalog.opened(dataset)
+    scope, registered = catalog.scope(dataset), catalog.registered(dataset)
+    assert registered is not None
+    try:
+        columns = _columns(catalog.opened(dataset), typed if failed == "column" else None)
+    except ViameterError:
+        # Its rows cannot be reached. Its budget, and who may ask, can be changed all the same.
+        columns = []
     measure = measure_of(scope.budget)
     limits = catalog.personal_scopes(dataset)
-    said = opened.registered.document
+    said = registered.document
     return render(
         request,
         "manage.html",
@@ -174,7 +181,7 @@ def _page(
         limits={name: scope_document(one) for name, one in sorted(limits.items())},
         people=_people(visit),
         said={"title": said.get("title", ""), "description": said.get("description", "")},
-        columns=_columns(opened, typed if failed == "column" else None),
+        columns=columns,
     )
 
 
@@ -196,7 +203,7 @@ def _people(visit: Visit) -> list[dict[str, Any]]:
     return found
 
 
-def _columns(opened: Any, typed: Form | None) -> list[dict[str, Any]]:
+def _columns(opened: Opened, typed: Form | None) -> list[dict[str, Any]]:
     """The columns with the texts of their fields."""
     found = []
     for column in schema_document(opened)["columns"]:

@@ -59,12 +59,14 @@ def show_overview(request: Request, visit: SignedIn) -> Response:
 def show_dataset_page(request: Request, dataset: str, visit: Seeing) -> Response:
     """A dataset: what it is, whose presence answers hide, its columns, its budget."""
     catalog = visit.service.catalog
-    scope = catalog.scope(dataset)
+    scope, registered = catalog.scope(dataset), catalog.registered(dataset)
+    assert registered is not None
     shown: dict[str, Any] = {
         "scope": scope_document(scope),
         "chart": burndown_of(visit, dataset, scope),
         "own": budgets_document(visit, dataset)["people"].get(visit.person.name),
-        "registered": catalog.registered(dataset),
+        "registered": registered,
+        "description": registered.document.get("description", ""),
     }
     try:
         opened = catalog.opened(dataset)

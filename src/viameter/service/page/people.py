@@ -67,7 +67,7 @@ def change_grants(request: Request, person: PersonName, visit: Changing, form: S
     """What somebody is granted from now on."""
     _known(visit, person)
     try:
-        api.set_grants(person, m.Grants(grants=read_grants(form)), visit)
+        api.set_grants(person, m.Grants.model_validate({"grants": read_grants(form)}), visit)
     except (ViameterError, Problem) as error:
         return _person_page(request, visit, person, failed="grants", error=_said(error), typed=form)
     return redirect(request, f"/people/{person}", done="grants")
@@ -136,14 +136,14 @@ def check_ledger(request: Request, visit: Checking, form: Sent) -> Response:
     return _acts_page(request, visit, checked=verify_ledger(visit))
 
 
-def read_grants(form: Form) -> list[m.GrantBody]:
+def read_grants(form: Form) -> list[dict[str, str]]:
     """The boxes that were ticked: "analyst visits", "admin *"."""
     found = []
     for value in form.all("grant"):
         role, _, dataset = value.partition(" ")
         if role not in {one.value for one in Role} or len(dataset) > 64:
             raise ParameterError(f"grants: {plain(value)} is no role for a dataset")
-        found.append(m.GrantBody(role=role, dataset=dataset))  # type: ignore[arg-type]
+        found.append({"role": role, "dataset": dataset})
     return found
 
 

@@ -16,7 +16,7 @@ from viameter.service.watching import describe_error, log
 HEADINGS = {
     400: "That was not understood",
     403: "You may not do this",
-    404: "There is nothing here",
+    404: "Not found",
     405: "That is not how this page is used",
     409: "That was refused",
     410: "The answer was lost",

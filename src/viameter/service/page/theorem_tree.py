@@ -36,7 +36,6 @@ class Node:
     assumes: tuple[str, ...]
     given: str
     bound: str
-    where: str
     parameters: tuple[tuple[str, str], ...]
     times: str
     premises: tuple[Node, ...]
@@ -71,9 +70,8 @@ def _node(given: Mapping[str, Any], depth: int, room: _Room) -> Node:
         numbers=NUMBERS.get(given["numbers"], str(given["numbers"])),
         on_trust=given["kind"] == "claim",
         assumes=tuple(map(str, given["assumes"])),
-        given=amount(given["given"]),
-        bound=amount(given["bound"]),
-        where=_where(given["output"]),
+        given=_in_words(given["given"], given["input"]),
+        bound=_in_words(given["bound"], given["output"]),
         parameters=tuple((name, amount(value)) for name, value in given["parameters"].items()),
         times=amount(given["times"]) if "times" in given else "",
         premises=tuple(premises),
@@ -91,8 +89,9 @@ def _size(node: Mapping[str, Any]) -> int:
     return count
 
 
-def _where(output: Mapping[str, str]) -> str:
-    return "" if "measure" in output else str(output.get("metric", ""))
+def _in_words(value: Any, place: Mapping[str, str]) -> str:
+    """A loss, or a distance with the metric that it is in."""
+    return amount(value) if "measure" in place else f"at most {amount(value)} apart in {_cut(place['metric'])}"
 
 
 def amount(value: Any) -> str:

@@ -98,9 +98,11 @@ if (form) {
   };
   form.addEventListener("input", outdate);
   form.addEventListener("change", (event) => {
+    outdate();
+    // What was typed changes no other field; and nothing may move between pressing a button and letting it go.
+    if (event.target.matches("input[type=text], textarea")) return;
     prefill(event.target.name || "");
     arrange();
-    outdate();
   });
   arrange();
 }
