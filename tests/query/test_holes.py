@@ -142,3 +142,23 @@ def test_an_ibis_table_whose_rows_are_made_of_several_is_refused() -> None:
         with pytest.raises(ParameterError, match="belongs to no unit"):
             opened(expression)
     assert number(opened(rows.filter(rows.wait > 0).mutate(y=rows.wait + 1).drop("wait")).agg(n=vm.count())) == 0
+
+
+def test_truth_values_that_are_comparisons_are_compared_as_a_whole(backend: Any, load: Load) -> None:
+    rows = opened(load(backend, "holes_truth", {"j": [0, 1, 1, None, 2], "i": [0, 1, 0, 1, None]}).expression)
+    is_one = rows["j"] == 1
+    expected = [
+        (is_one.is_in([True, False]), 4),
+        (is_one.is_in([False]), 2),
+        (is_one.is_null(), 1),
+        (is_one.is_null() == (rows["i"] > 5), 3),
+        (is_one == (rows["i"] > 0), 2),
+        (is_one != (rows["i"] > 0), 1),
+        (~is_one.is_in([True]), 2),
+        (is_one.fill_null(True), 3),
+    ]
+    for condition, count in expected:
+        assert number(rows.filter(condition).agg(n=vm.count())) == count, condition
+    for other in (False, True):
+        answer = rows.derive(f=is_one).group_by("f", keys=[True, False, None], other=other).agg(n=vm.count())
+        assert answer.release(spend=LOUD)["n"].value.tolist()[:3] == [2, 2, 1]

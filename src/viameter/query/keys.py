@@ -11,6 +11,7 @@ from typing import Any
 from viameter.errors import ParameterError, plain
 from viameter.query.engines import public_table
 from viameter.query.expressions import Column, Kind, Schema, to_ibis
+from viameter.query.expressions.engine_values import one_of
 from viameter.query.rows import RESERVED, Rows
 
 OTHER = "(other)"
@@ -217,7 +218,7 @@ def _is_read(dtype: Any) -> bool:
 
 def _is_in(column: Any, values: tuple[Any, ...]) -> Any:
     present = [value for value in values if value is not None]
-    found = column.isin(present).fill_null(False) if present else column.isnull() & column.notnull()
+    found = one_of(column, present).fill_null(False) if present else column.isnull() & column.notnull()
     return found | column.isnull() if len(present) < len(values) else found
 
 

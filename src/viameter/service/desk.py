@@ -71,7 +71,7 @@ class Desk:
         with self._lock:
             job = self._jobs.get((person, key))
             if job is not None:
-                if (job.asked.dataset, job.asked.document) != (dataset, asked.document):
+                if not _is_same(job.asked, asked):
                     raise KeyTaken(key)
                 return job
             if self._closed:
@@ -107,7 +107,7 @@ class Desk:
     def _release(self, asked: Asked, question: Any, cost: Mapping[str, Any]) -> dict[str, Any]:
         known = self._state.remember(asked)
         if known is not None:
-            if (known.dataset, known.document) != (asked.dataset, asked.document):
+            if not _is_same(known, asked):
                 raise KeyTaken(asked.key)
             if self._charged(asked.by, asked.key) is not None:
                 return self._replayed(known)
@@ -168,7 +168,7 @@ class Desk:
     def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A question as it was written, read; the same one again, as long as it is kept."""
         table = self._catalog.asked_by(dataset, person)
-        place = (dataset, person, str(id(table)), json.dumps(document, sort_keys=True))
+        place = (dataset, person, str(id(table)), json.dumps(document))
         with self._lock:
             found = self._read.get(place)
             if found is not None:
@@ -240,6 +240,12 @@ class Turns:
             with self._changed:
                 self._alone = False
                 self._changed.notify_all()
+
+
+def _is_same(one: Asked, other: Asked) -> bool:
+    """Whether two are the same question, columns that are derived in the same order, too."""
+    texts = [(asked.dataset, json.dumps(asked.document)) for asked in (one, other)]
+    return texts[0] == texts[1]
 
 
 def _head(asked: Asked, entry: int | None) -> dict[str, Any]:

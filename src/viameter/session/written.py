@@ -51,7 +51,10 @@ def read_question(table: Any, entry: Mapping[str, Any], name: str = "question") 
         return table.heavy_hitters(*_columns(entry["heavy_hitters"], f"{name}: heavy_hitters"))
     if "top" in entry:
         _refuse(entry, {"aggregates"}, name, "top tells which groups have most, and no numbers of them")
-        return _grouped(table, entry, name).top(entry["top"], by=entry.get("by", "rows"))
+        grouped = _grouped(table, entry, name)
+        if not hasattr(grouped, "top"):
+            raise FormatError(f"{name}: top ranks groups that are listed: give keys or edges, or ask heavy_hitters")
+        return grouped.top(entry["top"], by=entry.get("by", "rows"))
     _refuse(entry, {"by"}, name, "by goes with top")
     given = mapping(entry.get("aggregates", {"n": {"count": True}}), f"{name}: aggregates")
     aggregates = read_aggregates(_named(given, MOST_AGGREGATES, f"{name}: aggregates"), name)

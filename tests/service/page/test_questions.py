@@ -192,7 +192,9 @@ SOUND = [
         aggregates=(Aggregate("count", within="50"), Aggregate("sum", "pay", "0", "10")), costing="within",
         confidence="99",
     ),
-    QuestionForm(grouping="listed", groups=(Group("urgent", "true\nfalse"),), asked="top", top="1", by="units", amount="0.1"),
+    QuestionForm(
+        grouping="listed", groups=(Group("urgent", "true\nfalse"),), asked="top", top="1", by="units", amount="0.1"
+    ),
     QuestionForm(
         grouping="intervals", groups=(Group("pay"),), edges="0, 1.5, 3", expression="wait > 0",
         aggregates=(Aggregate("maximum", "wait", "0", "9"), Aggregate("variance", "wait", "0", "9")), amount="1/10",
@@ -391,7 +393,8 @@ def test_questions_are_said_in_words() -> None:
     )
     top = replace(SOUND[2], conditions=(Condition("wait", "between", "1, 2"),))
     assert question_in_words(top, "patient") == (
-        "Which 1 groups have most patients, in order, by urgent (2 listed values), of rows where wait is between 1 and 2."
+        "Which 1 groups have most patients, in order, by urgent (2 listed values), "
+        "of rows where wait is between 1 and 2."
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 from viameter.errors import ParameterError
@@ -115,3 +117,11 @@ def _float(value: Any, dtype: Any) -> Any:
         # By way of text: DuckDB's own cast of integers of 38 digits is not to the nearest float.
         return value.cast("string").cast("float64")
     return value.cast("float64")
+
+
+def one_of(value: Any, others: Sequence[Any]) -> Any:
+    """Whether a value is one of several that are not NULL; NULL for NULL."""
+    if not value.type().is_boolean():
+        return value.isin(others)
+    # Written as `x = 1 IN (TRUE, FALSE)`, without parentheses, it would be compared with what is in the list.
+    return reduce(lambda left, right: left | right, [value == other for other in others])

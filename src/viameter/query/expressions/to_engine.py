@@ -14,7 +14,7 @@ from viameter.errors import ParameterError
 from viameter.query.expressions import engine_numbers as numbers
 from viameter.query.expressions import engine_text as text
 from viameter.query.expressions import engine_time as time
-from viameter.query.expressions.engine_values import constant, reading, representable
+from viameter.query.expressions.engine_values import constant, one_of, reading, representable
 from viameter.query.expressions.nodes import Call, Column, Expression, Literal
 from viameter.query.expressions.ranges import may_leave_64_bits
 from viameter.query.expressions.reference import evaluate
@@ -83,7 +83,7 @@ def _is_in(value: Any, *others: Any) -> Any:
 
     if not others:
         return ibis.ifelse(value.isnull(), ibis.null("boolean"), False)
-    return value.isin(others)
+    return one_of(value, others)
 
 
 def _where_comparable(values: tuple[Any, Any], result: Any) -> Any:

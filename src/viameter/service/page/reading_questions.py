@@ -114,7 +114,9 @@ def _asked(document: Mapping[str, Any], measure: str) -> dict[str, Any]:
     given = document.get("aggregates", {"n": {"count": True}})
     within = document.get("within") or {}
     for name, written in list(given.items())[:AGGREGATES]:
-        what = next(one for one in AGGREGATE_WORDS if one in written)
+        what = next((one for one in AGGREGATE_WORDS if one in written), None)
+        if what is None:
+            raise Beyond
         width = text_of(within.get(name, ""))
         if what in COUNTS:
             made = Aggregate(what, within=width)

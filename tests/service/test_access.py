@@ -1,0 +1,379 @@
+"""Every route x everybody x every dataset: who gets in, by a table that shares nothing with the one of the service."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from tests.service.serving import API, LOCKED_OUT, PEOPLE, QUESTION, WAGES_QUESTION, Running
+from viameter.service.access import Person
+from viameter.service.api import proofs
+from viameter.service.api.needing import COOKIE
+from viameter.service.secrets import guard_of
+
+EVERYBODY = ["", "admin", *PEOPLE]
+"""The first of them has no token at all."""
+LET_IN = {name for name in EVERYBODY if name and name not in LOCKED_OUT}
+MAY: dict[tuple[str, str], set[str]] = {
+    ("see", "visits"): {
+        *("admin", "only-admin", "custodian-visits", "custodian-all", "analyst-visits", "analyst-all"),
+        *("auditor-visits", "auditor-all"),
+    },
+    ("see", "wages"): {"admin", "only-admin", "custodian-all", "analyst-wages", "analyst-all", "auditor-all"},
+    ("ask", "visits"): {"admin", "analyst-visits", "analyst-all"},
+    ("ask", "wages"): {"admin", "analyst-wages", "analyst-all"},
+    ("manage", "visits"): {"admin", "custodian-visits", "custodian-all"},
+    ("manage", "wages"): {"admin", "custodian-all"},
+    # A charge that was asked by "analyst-visits" and by "analyst-wages", and what came of it.
+    ("read a charge", "visits"): {
+        *("admin", "custodian-visits", "custodian-all", "auditor-visits", "auditor-all", "analyst-visits"),
+    },
+    ("read a charge", "wages"): {"admin", "custodian-all", "auditor-all", "analyst-wages"},
+    ("read an own answer", "visits"): {"analyst-visits"},
+    ("read an own answer", "wages"): {"analyst-wages"},
+    ("register", ""): {"admin", "custodian-all"},
+    ("people", ""): {"admin", "only-admin"},
+    ("oversee", ""): {"admin", "only-admin", "auditor-all"},
+    ("signed in", ""): LET_IN,
+    ("open", ""): set(EVERYBODY),
+}
+"""Who may do what with which dataset."""
+ACTIONS = {"read a charge": "see", "read an own answer": "see"}
+"""What a route says that it needs, where what it shows depends on who asks."""
+DATASET = f"{API}/datasets/{{dataset}}"
+API_ROUTES: dict[tuple[str, str], str] = {
+    ("GET", f"{API}/openapi.json"): "open",
+    ("GET", f"{API}/datasets"): "signed in",
+    ("POST", f"{API}/datasets"): "register",
+    ("GET", DATASET): "see",
+    ("PATCH", DATASET): "manage",
+    ("GET", f"{DATASET}/schema"): "see",
+    ("GET", f"{DATASET}/budgets"): "see",
+    ("PUT", f"{DATASET}/budget"): "manage",
+    ("PUT", f"{DATASET}/budgets/{{person}}"): "manage",
+    ("PUT", f"{DATASET}/people/{{person}}"): "manage",
+    ("GET", f"{DATASET}/history"): "see",
+    ("GET", f"{DATASET}/history/{{entry}}"): "read a charge",
+    ("GET", f"{DATASET}/history/{{entry}}/certificate"): "read a charge",
+    ("POST", f"{DATASET}/preview"): "ask",
+    ("POST", f"{DATASET}/releases"): "ask",
+    ("GET", f"{DATASET}/releases/{{key:path}}"): "read an own answer",
+    ("GET", f"{API}/me"): "signed in",
+    ("GET", f"{API}/me/tokens"): "signed in",
+    ("DELETE", f"{API}/me/tokens/{{token}}"): "signed in",
+    ("GET", f"{API}/people"): "people",
+    ("POST", f"{API}/people"): "people",
+    ("PATCH", f"{API}/people/{{person}}"): "people",
+    ("PUT", f"{API}/people/{{person}}/grants"): "people",
+    ("GET", f"{API}/people/{{person}}/tokens"): "people",
+    ("POST", f"{API}/people/{{person}}/tokens"): "people",
+    ("DELETE", f"{API}/people/{{person}}/tokens/{{token}}"): "people",
+    ("GET", f"{API}/acts"): "oversee",
+    ("POST", f"{API}/certificates/check"): "signed in",
+    ("POST", f"{API}/programs/verify"): "signed in",
+    ("GET", f"{API}/ledger/verify"): "oversee",
+    ("GET", "/healthz"): "open",
+    ("GET", "/readyz"): "open",
+    ("GET", "/metrics"): "oversee",
+}
+OWN_PAGE = "/datasets/{dataset}"
+PAGE_ROUTES: dict[tuple[str, str], str] = {
+    ("GET", "/static/{digest}/{name}"): "open",
+    ("GET", "/login"): "open",
+    ("POST", "/login"): "open",
+    ("POST", "/logout"): "signed in",
+    ("GET", "/"): "signed in",
+    ("GET", OWN_PAGE): "see",
+    ("GET", f"{OWN_PAGE}/ask"): "ask",
+    ("POST", f"{OWN_PAGE}/ask"): "ask",
+    ("POST", f"{OWN_PAGE}/release"): "ask",
+    ("GET", f"{OWN_PAGE}/answers/{{key:path}}"): "read an own answer",
+    ("GET", f"{OWN_PAGE}/answers/{{key:path}}/answer.csv"): "read an own answer",
+    ("GET", f"{OWN_PAGE}/answers/{{key:path}}/answer.json"): "read an own answer",
+    ("GET", f"{OWN_PAGE}/history"): "see",
+    ("GET", f"{OWN_PAGE}/history/{{entry:int}}"): "read a charge",
+    ("GET", f"{OWN_PAGE}/history/{{entry:int}}/certificate"): "read a charge",
+    ("GET", f"{OWN_PAGE}/manage"): "manage",
+    ("POST", f"{OWN_PAGE}/manage/budget"): "manage",
+    ("POST", f"{OWN_PAGE}/manage/limit"): "manage",
+    ("POST", f"{OWN_PAGE}/manage/roles"): "manage",
+    ("POST", f"{OWN_PAGE}/manage/description"): "manage",
+    ("POST", f"{OWN_PAGE}/manage/column"): "manage",
+    ("GET", "/register"): "register",
+    ("POST", "/register"): "register",
+    ("GET", "/people"): "people",
+    ("POST", "/people"): "people",
+    ("GET", "/people/{person}"): "people",
+    ("POST", "/people/{person}/grants"): "people",
+    ("POST", "/people/{person}/active"): "people",
+    ("POST", "/people/{person}/tokens"): "people",
+    ("POST", "/people/{person}/tokens/{token}/revoke"): "people",
+    ("GET", "/me"): "signed in",
+    ("POST", "/me/tokens/{token}/revoke"): "signed in",
+    ("GET", "/acts"): "oversee",
+    ("POST", "/acts/ledger"): "oversee",
+    ("GET", "/programs"): "signed in",
+    ("POST", "/programs"): "signed in",
+    ("GET", "/certificates"): "signed in",
+    ("POST", "/certificates"): "signed in",
+}
+WITHOUT_NEEDS = {
+    *[(method, path) for (method, path), what in {**API_ROUTES, **PAGE_ROUTES}.items() if what == "open"],
+    ("GET", "/metrics"),  # open, if the configuration says so; it looks for a token itself
+}
+BODIES: dict[tuple[str, str], Callable[[str], Any]] = {
+    ("PATCH", DATASET): lambda _: {"title": "another"},
+    ("POST", f"{API}/datasets"): lambda _: {"name": "again", "source": "files", "table": "no.csv", "unit": {"row": True}},
+    ("PUT", f"{DATASET}/budget"): lambda name: {"budget": BUDGETS[name], "why": "as before"},
+    ("PUT", f"{DATASET}/budgets/{{person}}"): lambda name: {"budget": BUDGETS[name], "why": "as before"},
+    ("PUT", f"{DATASET}/people/{{person}}"): lambda _: {"roles": []},
+    ("POST", f"{DATASET}/preview"): lambda name: WAGES_QUESTION if name == "wages" else QUESTION,
+    ("POST", f"{DATASET}/releases"): lambda name: WAGES_QUESTION if name == "wages" else QUESTION,
+    ("POST", f"{API}/people"): lambda _: {"name": f"new-{next(NUMBERS)}"},
+    ("PATCH", f"{API}/people/{{person}}"): lambda _: {"active": True},
+    ("PUT", f"{API}/people/{{person}}/grants"): lambda _: {"grants": []},
+    ("POST", f"{API}/people/{{person}}/tokens"): lambda _: {},
+    ("POST", f"{API}/certificates/check"): lambda _: {"certificate": {}},
+    ("POST", f"{API}/programs/verify"): lambda _: {"source": "x = 1"},
+}
+BUDGETS = {"visits": {"zcdp": "1/2"}, "wages": {"pure": "1"}, "missing": {"pure": "1"}}
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_verification() -> Iterator[None]:
+    """Programs are verified in processes, which take a second to start: this is about who may ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proofs, "verify_submitted", lambda *_, **__: [])
+        yield
+
+
+@pytest.fixture(scope="module")
+def charges(running: Running) -> dict[str, str]:
+    """The entry of one charge for each dataset, asked under the key "known"; and somebody whom requests are about."""
+    found = {}
+    for person, dataset in (("analyst-visits", "visits"), ("analyst-wages", "wages")):
+        reply = running.ask(person, dataset, key="known")
+        assert reply.status_code == 200, reply.text
+        found[dataset] = str(reply.json()["entry"])
+    running.service.state.add_person("somebody", (), by="admin")
+    return {**found, "missing": found["visits"]}
+
+
+def filled(path: str, running: Running, charges: dict[str, str], person: str, dataset: str) -> str:
+    """The path of a route for things that are there."""
+    of_oneself = "/me/" in path
+    token = "0" * 24
+    if "{token}" in path and person:
+        whose = person if of_oneself else "somebody"
+        token = running.service.state.add_token(whose, label="", days=1, by="admin")[1].id
+    values = {"{dataset}": dataset, "{person}": "somebody", "{key:path}": "known", "{token}": token}
+    values |= {"{entry}": charges.get(dataset, "1"), "{entry:int}": charges.get(dataset, "1")}
+    values |= {"{digest}": "x", "{name}": "x"}
+    for word, value in values.items():
+        path = path.replace(word, value)
+    assert "{" not in path
+    return path
+
+
+def expected(what: str, person: str, dataset: str) -> str:
+    """What comes of a request: "sign in", "hidden", "forbidden" or "in"."""
+    if what == "open":
+        return "in"
+    if person not in LET_IN:
+        return "sign in"
+    if not dataset:
+        return "in" if person in MAY[what, ""] else "forbidden"
+    if person not in MAY.get(("see", dataset), set()):
+        return "hidden"
+    if what in ACTIONS:
+        return "in" if person in MAY[what, dataset] else "hidden"
+    return "in" if person in MAY[what, dataset] else "forbidden"
+
+
+def outcome(reply: httpx.Response) -> str:
+    """What came of a request."""
+    assert reply.status_code < 500, reply.text
+    if reply.status_code == 401 or "/login" in reply.headers.get("location", ""):
+        return "sign in"
+    return {404: "hidden", 403: "forbidden", 405: "no such method"}.get(reply.status_code, "in")
+
+
+def cases(path: str) -> list[str]:
+    """The datasets that a route is asked for."""
+    return ["visits", "wages", "missing"] if "{dataset}" in path else [""]
+
+
+def all_routes(running: Running) -> dict[tuple[str, str], Any]:
+    """Every route that the application has."""
+    found = {}
+    for one in iter_route_contexts(running.app.app.routes):
+        for method in (one.methods or set()) - {"HEAD"}:
+            assert (method, one.path) not in found, "two routes of one path: the second is never reached"
+            found[method, one.path] = one.original_route
+    return found
+
+
+def needs_of(dependant: Any) -> list[Any]:
+    """What the dependencies of a route say that it needs."""
+    own = [dependant.call.action] if hasattr(dependant.call, "action") else []
+    return own + [action for one in dependant.dependencies for action in needs_of(one)]
+
+
+def test_every_route_is_in_the_table_of_this_test(running: Running) -> None:
+    assert set(all_routes(running)) == set(API_ROUTES) | set(PAGE_ROUTES)
+    described = running.client().get(f"{API}/openapi.json").json()["paths"]
+    written = {path.replace("{key:path}", "{key}") for _, path in API_ROUTES if path.startswith(API)}
+    assert set(described) == written - {f"{API}/openapi.json"}
+
+
+def test_every_route_says_what_it_needs(running: Running) -> None:
+    for (method, path), route in all_routes(running).items():
+        needed = [one.value for one in needs_of(route.dependant)] if hasattr(route, "dependant") else []
+        if (method, path) in WITHOUT_NEEDS:
+            assert needed == [], (method, path)
+        else:
+            what = {**API_ROUTES, **PAGE_ROUTES}[method, path]
+            assert needed == [ACTIONS.get(what, what)], (method, path)
+
+
+@pytest.mark.parametrize(("method", "path"), list(API_ROUTES), ids=lambda part: str(part).removeprefix(API))
+def test_the_api_lets_in_whom_it_should(running: Running, charges: dict[str, str], method: str, path: str) -> None:
+    what, body = API_ROUTES[method, path], BODIES.get((method, path))
+    wrong = []
+    hidden: set[bytes] = set()
+    for person, dataset in itertools.product(EVERYBODY, cases(path)):
+        at = filled(path, running, charges, person, dataset)
+        sent = {} if body is None else {"json": body(dataset)}
+        reply = running.client(person).request(method, at, **sent)
+        came, should = outcome(reply), expected(what, person, dataset)
+        if came != should:
+            wrong.append((person, dataset, should, came, reply.status_code, reply.text[:200]))
+        if reply.status_code == 404:
+            hidden.add(reply.content.replace(reply.headers["x-request-id"].encode(), b"NUMBER"))
+        if reply.status_code == 401:
+            assert reply.headers["www-authenticate"] == "Bearer"
+    assert wrong == []
+    # A dataset that is not there, and one that is not for you: the same bytes.
+    assert len(hidden) == (1 if "{dataset}" in path else 0) or path.endswith("{key:path}")
+
+
+def cookie_of(running: Running, person: str) -> str:
+    """A cookie of somebody who signed in, also of those whose token became worthless after that."""
+    number = running.service.state.tokens(person)[-1].id
+    return running.service.state.sign_in(Person(person, frozenset(), number), hours=1)
+
+
+@pytest.mark.parametrize(("method", "path"), list(PAGE_ROUTES), ids=str)
+def test_the_page_lets_in_whom_it_should(running: Running, charges: dict[str, str], method: str, path: str) -> None:
+    if PAGE_ROUTES[method, path] == "open":
+        return
+    what = PAGE_ROUTES[method, path]
+    wrong = []
+    for person, dataset in itertools.product(EVERYBODY, cases(path)):
+        secret = cookie_of(running, person) if person else ""
+        at = filled(path, running, charges, person, dataset)
+        sent = {"data": {"guard": guard_of(secret)}} if method == "POST" else {}
+        headers = {"cookie": f"{COOKIE}={secret}"} if person else {}
+        reply = running.client().request(method, at, headers=headers, **sent)
+        came, should = outcome(reply), expected(what, person, dataset)
+        if path == "/logout" and person in LET_IN:
+            came = "in" if reply.status_code == 303 else came
+        if came != should:
+            wrong.append((person, dataset, should, came, reply.status_code, reply.headers.get("location")))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("method", "path"), [one for one in PAGE_ROUTES if one[0] == "POST"], ids=str)
+def test_a_form_of_another_page_does_nothing(
+    running: Running, charges: dict[str, str], method: str, path: str
+) -> None:
+    if path == "/login":
+        return
+    secret = cookie_of(running, "admin")
+    at = filled(path, running, charges, "admin", "visits")
+    acts = running.service.state.acts(last=1)
+    for guard in ("", "x", guard_of(cookie_of(running, "admin")), guard_of("")):
+        reply = running.client().post(at, headers={"cookie": f"{COOKIE}={secret}"}, data={"guard": guard})
+        assert reply.status_code == 403, (path, reply.status_code)
+    without = running.client().post(at, headers={"cookie": f"{COOKIE}={secret}"})
+    assert without.status_code in (403, 422)
+    elsewhere = {"cookie": f"{COOKIE}={secret}", "sec-fetch-site": "cross-site"}
+    assert running.client().post(at, headers=elsewhere, data={"guard": guard_of(secret)}).status_code == 403
+    assert running.service.state.acts(last=1) == acts
+    assert running.service.state.who_signed_in(secret) is not None
+
+
+def test_an_answer_of_somebody_else_is_for_those_who_may_read_all(running: Running, charges: dict[str, str]) -> None:
+    for person in sorted(LET_IN):
+        reply = running.api(person, "GET", "/datasets/visits/releases/known?by=analyst-visits")
+        assert (reply.status_code == 200) == (person in MAY["read a charge", "visits"]), person
+        assert reply.status_code in (200, 404)
+    for by in ("", "%00", "nobody%0A", "x" * 64, "*", "analyst-visits%20"):
+        assert running.api("auditor-all", "GET", f"/datasets/visits/releases/known?by={by}").status_code == 404, by
+
+
+def test_a_charge_of_another_dataset_is_not_read_by_its_number(running: Running, charges: dict[str, str]) -> None:
+    for path in ("", "/certificate"):
+        mixed = f"/datasets/visits/history/{charges['wages']}{path}"
+        assert running.api("custodian-all", "GET", mixed).status_code == 404
+        assert running.api("analyst-wages", "GET", mixed).status_code == 404
+
+
+def test_analysts_read_their_own_lines_and_nobody_elses(running: Running, charges: dict[str, str]) -> None:
+    assert running.ask("analyst-all", key="of-all").status_code == 200
+    for person in ("analyst-visits", "analyst-all"):
+        lines = running.api(person, "GET", "/datasets/visits/history?last=200").json()["lines"]
+        assert {line["by"] for line in lines if line["loss"] is not None} == {person}
+    everybody = running.api("auditor-visits", "GET", "/datasets/visits/history?last=200").json()["lines"]
+    assert {"analyst-visits", "analyst-all"} <= {line["by"] for line in everybody}
+    assert running.api("only-admin", "GET", "/datasets/visits/history?last=200").json()["lines"] != []
+    own = running.api("only-admin", "GET", "/datasets/visits/history?last=200").json()["lines"]
+    assert [line for line in own if line["loss"] is not None] == []
+
+
+def test_limits_of_others_are_for_custodians_and_auditors(running: Running) -> None:
+    for person in ("analyst-visits", "analyst-all"):
+        body = {"budget": {"zcdp": "1/3"}, "why": "a limit"}
+        path = f"/datasets/visits/budgets/{person}"
+        assert running.api("custodian-visits", "PUT", path, json=body).status_code == 200
+    limits = {"analyst-visits", "analyst-all"}
+    for person, seen in (("analyst-visits", {"analyst-visits"}), ("auditor-visits", limits), ("only-admin", set())):
+        people = running.api(person, "GET", "/datasets/visits/budgets").json()["people"]
+        assert set(people) & limits == seen, person
+
+
+def test_a_custodian_grants_what_custodians_may_and_takes_nothing_else(running: Running) -> None:
+    state = running.service.state
+    state.add_person("helper", PEOPLE["custodian-visits"] + PEOPLE["analyst-wages"], by="admin")
+    for role, status in (("analyst", 200), ("auditor", 200), ("custodian", 422), ("admin", 422)):
+        reply = running.api("custodian-visits", "PUT", "/datasets/visits/people/helper", json={"roles": [role]})
+        assert reply.status_code == status, role
+    kept = {(one.role.value, one.dataset) for one in (state.person("helper") or {})["grants"]}
+    assert kept == {("custodian", "visits"), ("analyst", "wages"), ("auditor", "visits")}
+
+
+def test_nobody_locks_out_the_last_admin_by_mistake(running: Running) -> None:
+    for method, path, body in (
+        ("PATCH", "/people/only-admin", {"active": False}),
+        ("PUT", "/people/only-admin/grants", {"grants": [{"role": "analyst"}]}),
+    ):
+        reply = running.api("only-admin", method, path, json=body)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (409, "refused")
+    assert running.api("only-admin", "GET", "/people").status_code == 200
+
+
+def test_a_grant_counts_from_the_next_request_on(running: Running) -> None:
+    body = {"grants": [{"role": "analyst", "dataset": "wages"}]}
+    assert running.api("nobody", "GET", "/datasets/wages").status_code == 404
+    assert running.api("only-admin", "PUT", "/people/nobody/grants", json=body).status_code == 200
+    assert running.api("nobody", "GET", "/datasets/wages").status_code == 200
+    assert running.api("nobody", "GET", "/datasets").json()["datasets"][0]["name"] == "wages"
+    assert running.api("only-admin", "PUT", "/people/nobody/grants", json={"grants": []}).status_code == 200
+    assert running.api("nobody", "GET", "/datasets/wages").status_code == 404
+    assert running.api("nobody", "GET", "/datasets").json() == {"datasets": []}
