@@ -18,7 +18,7 @@ class Guest:
     """A browser of one person. `refused` are the statuses of 400 and more that the service replied with."""
 
     def __init__(self, context: BrowserContext, running: Running) -> None:
-        context.set_default_timeout(PATIENCE * 1000 / 2)
+        context.set_default_timeout(8000)
         self.running = running
         self.faults: list[str] = []
         self.refused: list[int] = []
@@ -90,7 +90,7 @@ class Guest:
 
     def sees(self, heading: str) -> None:
         """The heading of the page is this one, or becomes it."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading, timeout=PATIENCE * 1000 / 2)
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading, timeout=8000)
 
     def spent(self, dataset: str = "visits") -> Fraction:
         """What the ledger says was spent of a dataset."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from tests.service.page.ask_fixtures import FIELDS, document, filled_in, preview, release, released_by, seen
 from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults
 from tests.service.serving import QUESTION, VISITS, WAGES, Running
+
+from viameter.measures import loss_from_json, zcdp
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} </textarea></title>"
 ASK = "/datasets/visits/ask"
@@ -71,6 +72,9 @@ def test_a_preview_says_what_it_costs_and_spends_nothing(running: Running, visit
     # The error of the count as the preview has it, and three of the mean, for groups of three sizes.
     assert f"± {expected['aggregates'][0]['widths'][0]['width']:.0f} rows, 95 %" in page.text
     assert page.text.count("in a group of") == 3
+    left = running.service.ledger.scope("visits").left
+    loss = loss_from_json({name: value for name, value in expected["loss"].items() if name != "text"})
+    assert f"Left now {left!r}" in page.text and f"Left after it {left.left_after(loss)!r}" in page.text
     assert running.spent() == before and running.service.ledger.head == head
     # The question is kept in the form below.
     assert {name: value.replace("\r\n", "\n") for name, value in FIELDS.items()}.items() <= filled_in(page).items()
@@ -160,7 +164,7 @@ def test_what_does_not_fit_is_previewed_without_a_button_and_refused_if_it_is_se
 
 def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[..., Running], visit: Visiting) -> None:
     there = run_service()
-    there.service.catalog.set_personal("visits", "analyst-visits", _zcdp("1/100"), by="admin", why="a limit")
+    there.service.catalog.set_personal("visits", "analyst-visits", zcdp("1/100"), by="admin", why="a limit")
     visitor = visit("analyst-visits", at=there)
     page = seen(preview(visitor, {**FIELDS, "amount": "1/1000"}))
     assert faults(page) == [] and "Your own limit" in page.text and "fits the budget" in page.text
@@ -175,7 +179,7 @@ def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[...,
     "sent",
     [
         "", "[]", "null", "{", '{"nope": 1}', '{"spend": 3}', '{"filter": ' + '{"operation":"not","arguments":[' * 400,
-        "[" * 100_000, json.dumps({"spend": {"zcdp": "1/1000"}, "filter": {"operation": "system", "arguments": []}}),
+        "[" * 20_000, json.dumps({"spend": {"zcdp": "1/1000"}, "filter": {"operation": "system", "arguments": []}}),
     ],
 )  # fmt: skip
 def test_what_is_no_question_is_refused(running: Running, visit: Visiting, sent: str) -> None:
@@ -248,18 +252,21 @@ def test_a_question_of_a_program_is_told_to_be_more_than_the_form_has(running: R
 def test_names_and_values_are_shown_and_never_read_as_markup(
     run_service: Callable[..., Running], visit: Visiting
 ) -> None:
-    from tests.service.serving import make_folder
-
-    odd = {"name": "odd", "source": "files", "table": "odd.csv", "unit": {"row": True}, "budget": {"pure": "1"}}
     column = "<b onclick=x>&'\""
-    there = run_service(datasets=[VISITS, WAGES])
-    make_folder(there.folder)
+    there = run_service()
     (there.folder / "odd.csv").write_text('"<b onclick=x>&\'""",n\n"<i>",1\n"=1+1",2\n')
     there.service.catalog.register(
         "odd",
-        {**odd, "title": HOSTILE} | {"columns": {column: {"values": [HOSTILE, "=1+1"]}}} | {"name": None},
+        {
+            "source": "files",
+            "table": "odd.csv",
+            "unit": {"row": True},
+            "budget": {"pure": "1"},
+            "title": HOSTILE,
+            "columns": {column: {"values": [HOSTILE, "=1+1"]}},
+        },
         by="admin",
-    )  # noqa: E501
+    )
     visitor = visit("admin", at=there)
     fields = {
         "condition-1-column": column,
@@ -294,9 +301,3 @@ def test_below_a_prefix_everything_stays_there(run_service: Callable[..., Runnin
     assert sent.headers["location"].startswith("/privacy/datasets/visits/answers/")
     local = sent.headers["location"].removeprefix("/privacy")
     assert faults(visitor.see(local), "/privacy") == []
-
-
-def _zcdp(rho: str) -> Any:
-    from viameter.measures import zcdp
-
-    return zcdp(rho)

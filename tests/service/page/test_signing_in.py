@@ -142,7 +142,7 @@ def test_wrong_tokens_are_counted_by_address(run_service: Callable[..., Running]
 
 def posts() -> list[str]:
     """The paths of all forms of all parts of the page."""
-    found = [route.path for part in PARTS for route in part.router.routes if route.methods == {"POST"}]  # type: ignore[attr-defined]
+    found = [route.path for part in PARTS for route in part.router.routes if route.methods == {"POST"}]
     names = {"{dataset}": "visits", "{person}": "nobody", "{token}": "0" * 24}
     for name, value in names.items():
         found = [path.replace(name, value) for path in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
@@ -126,7 +127,7 @@ def _unreadable(page: Page) -> list[str]:
     headings = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     if headings.count(1) != 1 or (headings and headings[0] != 1):
         found.append(f"headings {headings}")
-    found += [f"h{two} below h{one}" for one, two in zip(headings, headings[1:], strict=False) if two > one + 1]
+    found += [f"h{two} below h{one}" for one, two in itertools.pairwise(headings) if two > one + 1]
     ids = [str(one["id"]) for _, one in page.elements if "id" in one]
     found += [f"id={one} twice" for one in set(ids) if ids.count(one) > 1]
     labeled = {one.get("for") for one in page.all("label")}

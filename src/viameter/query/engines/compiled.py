@@ -40,6 +40,9 @@ class Statement:
     """The names of the columns of its result."""
     query: Any = None
     """The Ibis query where the engine must be handed something of it first, such as small tables; else None."""
+    template: str = ""
+    """The same with `$1` in the place of a salt that is a number, for engines that plan a query once; else empty."""
+    salt: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -58,7 +61,10 @@ class Compiled:
 
     def with_salt(self, written: str) -> Statement:
         """The query with a salt as it is written in SQL."""
-        return Statement(written.join(self.pieces), self.columns, self.query)
+        # As a number, the salt is a constant of its own; in a text it has neighbors.
+        is_number = len(self.pieces) > 1 and not any(piece.startswith("|") for piece in self.pieces[1:])
+        template = "CAST($1 AS BIGINT)".join(self.pieces) if is_number else ""
+        return Statement(written.join(self.pieces), self.columns, self.query, template, written if is_number else "")
 
 
 class CompiledQueries:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from datetime import UTC
 from typing import Any
 
 from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import DUCKDB, POSTGRES, PYSPARK, known_engine
+from viameter.query.engines.compiled import Statement
 from viameter.query.engines.names import fresh_name
+from viameter.query.engines.turns import turn_of
+
+MOST_PREPARED = 256
+"""How many queries DuckDB keeps planned for one backend."""
 
 
 class Job(ABC):
     """One query that is to be run once. `fetch` is called in a thread of its own, the rest from any thread."""
 
-    def __init__(self, backend: Any, sql: str) -> None:
-        self.backend, self.sql = backend, sql
+    def __init__(self, backend: Any, statement: Statement) -> None:
+        self.backend, self.statement, self.sql = backend, statement, statement.sql
 
     @abstractmethod
     def fetch(self) -> list[Any]:
@@ -40,8 +46,29 @@ class DuckdbJob(Job):
     def fetch(self) -> list[Any]:
         """Run it on the backend's connection."""
         require_plain_texts(self.backend)
-        rows: list[Any] = self.backend.con.execute(self.sql).fetchall()
+        rows: list[Any] = self.backend.con.execute(self._prepared() or self.sql).fetchall()
         return rows
+
+    def _prepared(self) -> str:
+        """The query as one that DuckDB has planned before, if it is asked again; to plan takes longer than to run.
+
+        The turn of the backend is held: nobody else prepares or runs.
+        """
+        template, known = self.statement.template, turn_of(self.backend).prepared
+        if not template:
+            return ""
+        name = known.pop(template, None)
+        if template not in turn_of(self.backend).asked_once and name is None:
+            turn_of(self.backend).asked_once[template] = True
+            _forget_oldest(turn_of(self.backend).asked_once)
+            return ""
+        if name is None:
+            name = fresh_name("prepared")
+            self.backend.con.execute(f"PREPARE {name} AS {template}")
+        known[template] = name
+        for old in _forget_oldest(known):
+            self.backend.con.execute(f"DEALLOCATE {old}")
+        return f"EXECUTE {name}({self.statement.salt})"
 
     def cancel(self) -> None:
         """Ask the engine to stop."""
@@ -77,8 +104,8 @@ class PostgresJob(Job):
 class SparkJob(Job):
     """A query in a Spark session; a name of its own tells its tasks from those of other threads."""
 
-    def __init__(self, backend: Any, sql: str) -> None:
-        super().__init__(backend, sql)
+    def __init__(self, backend: Any, statement: Statement) -> None:
+        super().__init__(backend, statement)
         self.session, self.name = backend._session, fresh_name("query")
         # Spark Connect has no context on this side, and knows operations by tags.
         self.context = None if "connect" in type(self.session).__module__ else self.session.sparkContext
@@ -128,6 +155,11 @@ def _utc(moment: Any) -> Any:
 JOBS: dict[str, type[Job]] = {DUCKDB: DuckdbJob, POSTGRES: PostgresJob, PYSPARK: SparkJob}
 
 
-def job_of(backend: Any, sql: str) -> Job:
+def job_of(backend: Any, statement: Statement) -> Job:
     """The query as a job of its engine."""
-    return JOBS[known_engine(backend.name)](backend, sql)
+    return JOBS[known_engine(backend.name)](backend, statement)
+
+
+def _forget_oldest(kept: OrderedDict[str, Any]) -> list[Any]:
+    """Let go of what was used longest ago, where there is too much; what that was."""
+    return [kept.popitem(last=False)[1] for _ in range(len(kept) - MOST_PREPARED)]

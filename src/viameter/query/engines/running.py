@@ -111,7 +111,7 @@ class _Running:
 
 def _prepared(table: EngineTable, statement: Statement, turn: Turn) -> Job:
     turn.drop_what_is_unused()
-    job = job_of(table.backend, statement.sql)
+    job = job_of(table.backend, statement)
     error: EngineError | None = None
     if statement.query is not None:
         try:

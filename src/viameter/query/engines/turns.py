@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +27,10 @@ class Turn:
     """The small public tables that are there, by what they hold, as long as something refers to them."""
     sizes: dict[str, int] = field(default_factory=dict)
     """How many bytes each of them has, by its name."""
+    asked_once: OrderedDict[str, bool] = field(default_factory=OrderedDict)
+    """Queries that were run once, by their text without the salt."""
+    prepared: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Those that the engine has planned, by the same, under their names there."""
 
     def drop_what_is_unused(self) -> None:
         """Drop it; a connection that is gone took its temporary tables with it."""

@@ -9,8 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from viameter.service.api.needing import GUARD, require_guard, service_of
-from viameter.service.asgi import TooLarge
+from viameter.service.api.needing import GUARD, require_guard
 from viameter.service.problems import Problem
 
 MOST_FIELDS = 2000
@@ -45,12 +44,7 @@ async def read_form(request: Request) -> Form:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Problem(415, "malformed", "a form of this page was expected")
-    try:
-        body = await request.body()
-    except TooLarge:
-        most = service_of(request).config.limits.body_bytes
-        raise Problem(413, "too_large", f"what is sent at once has at most {most} bytes") from None
-    form = parse_form(body)
+    form = parse_form(await request.body())
     require_guard(request, form.text(GUARD))
     return form
 

@@ -8,6 +8,9 @@ from typing import Any
 from viameter.arith import write
 from viameter.core import Loss
 from viameter.errors import ParameterError
+from viameter.ledger import Scope
+from viameter.ledger.plots import share
+from viameter.service.documents import scope_document
 from viameter.service.page.forms import Form
 from viameter.session.written_values import read_loss
 
@@ -34,6 +37,11 @@ class LossField:
     name: str
     label: str
     value: str
+
+
+def budget_shown(scope: Scope) -> dict[str, Any]:
+    """A budget as replies have it, with the share of it that is nearest to its end: of two numbers, the scarcer one."""
+    return {**scope_document(scope), "share_spent": float(share(scope.spent, scope.cap))}
 
 
 def measure_of(loss: Loss) -> str:

@@ -13,9 +13,9 @@ from viameter.service.access import ALL, GRANTED_BY_CUSTODIANS, Action, Role
 from viameter.service.api.datasets import grant_roles
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.catalog import Opened
-from viameter.service.documents import schema_document, scope_document
+from viameter.service.documents import schema_document
 from viameter.service.page.forms import Form, Sent
-from viameter.service.page.losses import fields_of, measure_of, read_fields
+from viameter.service.page.losses import budget_shown, fields_of, measure_of, read_fields
 from viameter.service.page.rendering import redirect, render
 from viameter.service.page.typed_values import lines_of, read_lines, read_number, text_of
 from viameter.service.problems import problem_of
@@ -173,12 +173,12 @@ def _page(
         failed=failed,
         error=error,
         typed=typed or Form(),
-        scope=scope_document(scope),
+        scope=budget_shown(scope),
         budget_fields=fields_of(
             measure, prefix="budget-", typed=typed if failed == "budget" else None, loss=scope.budget
         ),
         limit_fields=fields_of(measure, prefix="limit-", typed=typed if failed == "limit" else None),
-        limits={name: scope_document(one) for name, one in sorted(limits.items())},
+        limits={name: budget_shown(one) for name, one in sorted(limits.items())},
         people=_people(visit),
         said={"title": said.get("title", ""), "description": said.get("description", "")},
         columns=columns,

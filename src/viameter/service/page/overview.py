@@ -13,8 +13,9 @@ from viameter.service.access import Action, Grant, Role
 from viameter.service.api.datasets import budgets_document
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.catalog import personal
-from viameter.service.documents import dataset_document, schema_document, scope_document
+from viameter.service.documents import dataset_document, schema_document
 from viameter.service.page.burndown import burndown_of
+from viameter.service.page.losses import budget_shown
 from viameter.service.page.rendering import render
 
 router = APIRouter(include_in_schema=False)
@@ -41,8 +42,8 @@ def show_overview(request: Request, visit: SignedIn) -> Response:
                     "description": said.get("description", ""),
                     "roles": sorted(role.value for role in person.roles(name)),
                     "may_ask": person.may(Action.ASK, name),
-                    "own": None if own is None else scope_document(own),
-                    **scope_document(scopes[name]),
+                    "own": None if own is None else budget_shown(own),
+                    **budget_shown(scopes[name]),
                 }
             )
     return render(
@@ -62,7 +63,7 @@ def show_dataset_page(request: Request, dataset: str, visit: Seeing) -> Response
     scope, registered = catalog.scope(dataset), catalog.registered(dataset)
     assert registered is not None
     shown: dict[str, Any] = {
-        "scope": scope_document(scope),
+        "scope": budget_shown(scope),
         "chart": burndown_of(visit, dataset, scope),
         "own": budgets_document(visit, dataset)["people"].get(visit.person.name),
         "registered": registered,
