@@ -127,8 +127,9 @@ class Running:
     app: Any
     url: str
     logs: io.StringIO
-    tokens: dict[str, str] = field(default_factory=dict)
-    _clients: dict[str, httpx.Client] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict, repr=False)
+    _clients: dict[str, httpx.Client] = field(default_factory=dict, repr=False)
+    _making: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
     def folder(self) -> Path:
@@ -139,12 +140,13 @@ class Running:
 
     def client(self, person: str = "") -> httpx.Client:
         """A client with the token of a person; of nobody, without one. It is closed with the service."""
-        if person not in self._clients:
-            headers = {"authorization": f"Bearer {self.tokens[person]}"} if person else {}
-            self._clients[person] = httpx.Client(
-                base_url=self.url, headers=headers, verify=False, trust_env=False, timeout=PATIENCE
-            )
-        return self._clients[person]
+        with self._making:  # tests ask in threads
+            if person not in self._clients:
+                headers = {"authorization": f"Bearer {self.tokens[person]}"} if person else {}
+                self._clients[person] = httpx.Client(
+                    base_url=self.url, headers=headers, verify=False, trust_env=False, timeout=PATIENCE
+                )
+            return self._clients[person]
 
     def api(self, person: str, method: str, path: str, **options: Any) -> httpx.Response:
         """A request to the API: `running.api("nobody", "GET", "/me")`."""
@@ -169,6 +171,16 @@ class Running:
     def log_lines(self) -> list[dict[str, Any]]:
         """All that was logged, read."""
         return [json.loads(line) for line in self.log_text().splitlines()]
+
+    def lines_of(self, request: str) -> list[dict[str, Any]]:
+        """What was logged of a request by its number; it is logged after the reply was sent."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            found = [line for line in self.log_lines() if line.get("request") == request]
+            if found:
+                return found
+            time.sleep(0.005)
+        return []
 
     def close_clients(self) -> None:
         """Close the connections of all clients."""

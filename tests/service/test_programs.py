@@ -19,7 +19,7 @@ import pytest
 from viameter.errors import FormatError, ParameterError, ViameterError
 from viameter.logic.errors import SolverMissing
 from viameter.logic.front.errors import ProgramError
-from viameter.service import programs
+from viameter.service import programs, sandbox
 from viameter.service.programs import verify_submitted
 from viameter_check.command import check_file
 
@@ -178,7 +178,7 @@ def test_a_bound_that_does_not_fit_is_a_format_error(bound: str) -> None:
 def test_arguments_that_make_no_sense_start_nothing(
     wrong: dict[str, Any], error: type[ViameterError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "_run", lambda *args: pytest.fail("a process was started"))
+    monkeypatch.setattr(programs, "run_alone", lambda *args: pytest.fail("a process was started"))
     with pytest.raises(error):
         verify_submitted(**{"text": HEAD + RIGHT, **wrong})
 
@@ -274,7 +274,7 @@ def test_the_process_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyP
             import os
             return [dict(os.environ), open("/proc/self/environ").read()]
     """)  # fmt: skip
-    assert set(seen[0]) <= {"PATH", "LD_LIBRARY_PATH", *programs.OWN}
+    assert set(seen[0]) <= {"PATH", "LD_LIBRARY_PATH", *sandbox.OWN}
     assert seen[0]["PATH"] == os.environ["PATH"]
     assert "secret" not in json.dumps(seen)
 
@@ -462,11 +462,11 @@ time.sleep(600)
 def test_time_of_the_processor_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, """
         import time
-        limit = p._limit
+        limit = p.limit_this_process
         def spin(program, bound, seconds):
             while True:
                 pass
-        p._limit, p.verify = lambda _, memory: limit(int(time.process_time()) + 3, memory), spin
+        p.limit_this_process, p.verify = lambda _, memory: limit(int(time.process_time()) + 3, memory), spin
     """)  # fmt: skip
     (found,) = verify_submitted(HEAD + RIGHT, seconds=100)
     assert found["explanation"] == f"UNKNOWN: {programs.OUT_OF_TIME}."

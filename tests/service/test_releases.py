@@ -13,11 +13,13 @@ from typing import Any
 import duckdb
 import httpx
 import pytest
-
-import viameter as vm
 from tests.service.serving import API, PATIENCE, QUESTION, VISITS, WAGES, Running, make_folder, running_in
 from tests.threads import in_threads
+
+import viameter as vm
+from viameter.service import desk
 from viameter.service.desk import Turns
+from viameter.session.written import release_of
 
 Start = Callable[..., Running]
 ANALYST = "analyst-visits"
@@ -219,21 +221,26 @@ def test_many_at_once_under_one_key_get_one_answer(running: Running) -> None:
     assert Fraction(running.spent("wages").epsilon) == spent + Fraction(1, 1000)
 
 
-def test_too_many_waiting_are_told_to_come_back(run_service: Start, tmp_path: Path) -> None:
-    datasets = slow_datasets(tmp_path / "service-0" / "data")
-    running = run_service(datasets=[*datasets, VISITS, WAGES], limits={"seconds": 1, "queries": 1, "waiting": 1})
+def test_too_many_waiting_are_told_to_come_back(run_service: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    running = run_service(limits={"queries": 1, "waiting": 1})
+    gate = threading.Event()
+
+    def waiting(*given: Any, **options: Any) -> Any:
+        assert gate.wait(PATIENCE)
+        return release_of(*given, **options)
+
+    monkeypatch.setattr(desk, "release_of", waiting)
     for number in range(2):
-        reply = running.ask("analyst-all", "stalling", KINDS, key=f"full-{number}", prefer="wait=0")
-        assert reply.status_code == 202
-    spent = running.spent("fine")
-    busy = running.ask("analyst-all", "fine", KINDS, key="too-late")
+        assert running.ask(ANALYST, key=f"full-{number}", prefer="wait=0").status_code == 202
+    busy = running.ask(ANALYST, key="too-late")
     assert error(busy) == (503, "busy")
     assert int(busy.headers["retry-after"]) > 0
-    assert running.spent("fine") == spent
-    # Nothing of it was kept, so that the key is free.
+    assert running.spent() == vm.zcdp(0)
+    gate.set()
     for number in range(2):
-        until_done(running, "analyst-all", f"/datasets/stalling/releases/full-{number}")
-    assert running.ask("analyst-all", "fine", KINDS, key="too-late").json()["replayed"] is False
+        assert until_done(running, ANALYST, f"/datasets/visits/releases/full-{number}")["state"] == "released"
+    # Nothing of it was kept, so that the key is free.
+    assert running.ask(ANALYST, key="too-late").json()["replayed"] is False
 
 
 # Budgets.
@@ -381,8 +388,7 @@ def test_a_service_that_is_stopped_takes_no_more(run_service: Start) -> None:
 
 def test_a_refusal_at_the_last_moment_is_told(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """With wait=0 a question may be refused between the waiting and the looking; that is no "not found"."""
-    desk = running.service.desk
-    look = type(desk).look
+    look = desk.Desk.look
 
     def late(self: Any, person: str, dataset: str, key: str) -> dict[str, Any]:
         end = time.monotonic() + PATIENCE
@@ -390,7 +396,7 @@ def test_a_refusal_at_the_last_moment_is_told(running: Running, monkeypatch: pyt
             time.sleep(0.01)
         return look(self, person, dataset, key)
 
-    monkeypatch.setattr(type(desk), "look", late)
+    monkeypatch.setattr(desk.Desk, "look", late)
     over = running.ask(ANALYST, question={**QUESTION, "spend": {"zcdp": "3"}}, prefer="wait=0")
     assert error(over) == (409, "over_budget")
 
@@ -398,16 +404,17 @@ def test_a_refusal_at_the_last_moment_is_told(running: Running, monkeypatch: pyt
 def test_an_answer_that_was_never_stored_is_lost_and_stays_charged(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = running.service.desk
+    ledger = running.service.ledger
     assert running.ask(ANALYST, key="cut").status_code == 200
-    request = desk._charged(ANALYST, "cut")
+    request = ledger.store.request(ANALYST, "cut")
+    assert request is not None
     cut = type("Cut", (), {"settled": None, "reserved": request.reserved})()
     spent = running.spent()
     with monkeypatch.context() as patch:
-        patch.setattr(desk._ledger.store, "request", lambda *_: cut)
+        patch.setattr(ledger.store, "request", lambda *_: cut)
         running_yet = running.ask(ANALYST, key="cut")
         assert (running_yet.status_code, running_yet.json()["state"]) == (202, "running")
-        patch.setattr("viameter.service.desk.GRACE", -1000.0)
+        patch.setattr(desk, "GRACE", -1000.0)
         assert error(running.ask(ANALYST, key="cut")) == (410, "answer_lost")
         assert running.api(ANALYST, "GET", "/datasets/visits/releases/cut").json()["state"] == "lost"
     assert running.spent() == spent

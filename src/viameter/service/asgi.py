@@ -5,6 +5,7 @@ It stands around everything else, so that nothing that goes wrong within reaches
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -31,6 +32,12 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+STOPPED = (
+    "the service was stopped before this was done; a question that was charged stays charged: "
+    "look under its key, or ask again under the same key, which costs nothing more"
 )
 
 
@@ -92,6 +99,9 @@ class Front:
                 problem = not_found()
             else:
                 await self.app(scope, body.receive, replying)
+        except asyncio.CancelledError:
+            # The server stops, and waited for this one as long as it may. The process goes on to its end by itself.
+            problem = Problem(503, "shutting_down", STOPPED, retry_after=10)
         except Exception as raised:
             if not body.is_too_large:
                 error, problem = raised, Problem(500, "unexpected", UNEXPECTED)
@@ -146,5 +156,7 @@ def _method(scope: Scope) -> str:
 async def _send_problem(problem: Problem, number: str, send: Send) -> None:
     body = json.dumps(problem.document(number)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if problem.retry_after is not None:
+        headers.append((b"retry-after", str(problem.retry_after).encode()))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -92,13 +92,16 @@ class Catalog:
                 self._purse(name, opened)  # refused, if what it is a budget of is something else
             self._refuse_linked(settled)
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
-            self._state.add_dataset(name, settled, place=self._place(settled, opened), by=by)
+            unfinished = known is None and self._is_unfinished(name, settled)
+            if not unfinished:
+                self._state.add_dataset(name, settled, place=self._place(settled, opened), by=by)
             if known is None:
                 assert budget is not None
                 try:
                     self._ledger.define(name, budget, opened.session.space, by=by, why=why)
                 except BaseException:
-                    self._state.drop_dataset(name, by=by)
+                    if not unfinished:
+                        self._state.drop_dataset(name, by=by)
                     raise
             return self.opened(name)
 
@@ -166,6 +169,15 @@ class Catalog:
     def is_registered(self, name: str) -> bool:
         """Whether there is such a dataset; once there is, there always is."""
         return name in self._opened or self._state.dataset(name) is not None
+
+    def has_budget(self, name: str) -> bool:
+        """Whether there is such a dataset, with its budget; without one, it was cut off while it was registered."""
+        return self._state.dataset(name) is not None and self._has_scope(name)
+
+    def _is_unfinished(self, name: str, settled: Mapping[str, Any]) -> bool:
+        """Whether these rows have the name already, and somebody was cut off before they were given a budget."""
+        found = self._state.dataset(name)
+        return found is not None and all(found.document.get(word) == settled.get(word) for word in SETTLED)
 
     def _purse(self, name: str, rows: Table) -> Purse:
         session = rows.session

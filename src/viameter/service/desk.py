@@ -79,6 +79,8 @@ class Desk:
             if len(self._jobs) >= self._limits.queries + self._limits.waiting:
                 raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
             job = Job(asked, question, cost, Future())
+            # Whoever gives up waiting cannot cancel it for others who wait, nor for the ledger.
+            job.future.set_running_or_notify_cancel()
             self._jobs[person, key] = job
             self._metrics.in_flight.set(len(self._jobs))
         self._workers.submit(self._work, job)
@@ -273,5 +275,5 @@ def _outcome(error: BaseException) -> str:
 def _wait(future: Future[Any], seconds: float) -> None:
     try:
         future.exception(timeout=seconds)
-    except BaseException:  # late, or cancelled: either is told by `done`
+    except TimeoutError:  # late, which `done` tells; an interrupt is for whoever closes
         return

@@ -12,9 +12,6 @@ import contextlib
 import json
 import math
 import os
-import resource
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +29,7 @@ from viameter.logic.front.submitted import LONGEST, names_from_text, programs_fr
 from viameter.logic.present.proved import stated
 from viameter.logic.solving.z3bridge import load
 from viameter.logic.verify import verify
+from viameter.service.sandbox import limit_this_process, run_alone
 
 Reply = dict[str, Any]
 """A JSON object."""
@@ -43,10 +41,6 @@ LEAST_MEMORY = 256 << 20
 """Bytes without which not even the simplest program can be verified: the solver's code alone takes most of them."""
 ALLOWANCE = 10
 """Seconds to start in, and to end a question to the solver in, beside the seconds that the request has."""
-PASSED_ON = ("PATH", "LD_LIBRARY_PATH")
-"""What the process sees of this one's environment: where programs and libraries are."""
-OWN = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""What else it sees: threads, which it does not need, would each take their share of its memory."""
 
 OUT_OF_TIME = "the time that the request has was over before anything was found out about this program"
 OUT_OF_MEMORY = "more memory than the request has was needed to verify this program"
@@ -75,7 +69,8 @@ def verify_submitted(text: str, *, bound: str | None = None, seconds: float = 20
     """
     _check(text, bound, seconds, memory)
     request = {"text": text, "bound": bound, "seconds": seconds}
-    said, timed_out = _run(_command(seconds, memory), json.dumps(request).encode(), seconds + ALLOWANCE)
+    reply, timed_out = run_alone(_command(seconds, memory), json.dumps(request).encode(), seconds + ALLOWANCE)
+    said = _lines(reply)
     started = False
     names: list[str] = []
     found: dict[str, Reply] = {}
@@ -133,34 +128,6 @@ def _command(seconds: float, memory: int) -> list[str]:
     return [sys.executable, "-I", "-B", "-X", "utf8", "-m", "viameter.service.programs", *limits]
 
 
-def _run(command: list[str], request: bytes, seconds: float) -> tuple[list[Any], bool]:
-    """What the process says, line by line, until it ends or is ended; and whether its time was over."""
-    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | OWN
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=os.sep,
-        start_new_session=True,
-    )  # fmt: skip
-    timed_out = False
-    with process:
-        try:
-            said, _ = process.communicate(request, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            _kill(process)
-            said, _ = process.communicate()
-        finally:
-            _kill(process)
-    timed_out = timed_out or process.returncode == -signal.SIGXCPU
-    return list(_lines(said)), timed_out
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the process and whatever it may have started; its number is still its own, since it was not waited for."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
 def _lines(said: bytes) -> Iterator[Any]:
     """The lines that were said to their end: of one that was cut off nothing is known."""
     for line in said.split(b"\n")[:-1]:
@@ -185,7 +152,7 @@ def _error(problem: Reply) -> ViameterError:
 
 def main() -> None:
     """Read a request from standard input, and say what is found out on standard output."""
-    _limit(int(sys.argv[1]), int(sys.argv[2]))
+    limit_this_process(int(sys.argv[1]), int(sys.argv[2]))
     # What libraries may print is no part of the reply.
     replies = os.dup(1)
     os.dup2(2, 1)
@@ -211,19 +178,6 @@ def main() -> None:
         say({"error": {"message": str(problem)[:LONGEST_ERROR]}})
     except Exception:
         say({"error": {"message": UNREADABLE}})
-
-
-def _limit(seconds: int, memory: int) -> None:
-    """Take away what is not needed; none of this can be undone by this process."""
-    for what, soft, hard in (
-        (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_FSIZE, 0, 0),
-        (resource.RLIMIT_CPU, seconds, seconds + 1),  # a signal that says so, and then one that kills
-        (resource.RLIMIT_AS, memory, memory),
-    ):
-        before = resource.getrlimit(what)[1]
-        most = hard if before == resource.RLIM_INFINITY else min(hard, before)
-        resource.setrlimit(what, (min(soft, most), most))
 
 
 def _answer(request: Reply, say: Callable[[Reply], None]) -> None:

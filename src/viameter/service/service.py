@@ -42,9 +42,9 @@ class Service:
         object.__setattr__(self, "releases", RateLimit(limits.releases_per_minute))
         object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
 
-    def close(self) -> int:
+    def close(self, *, waits: bool = True) -> int:
         """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""
-        left = self.desk.close(seconds=self.config.server.shutdown_seconds)
+        left = self.desk.close(seconds=self.config.server.shutdown_seconds if waits else 0)
         log("stopped", questions_left=left)
         if not left:
             self.ledger.close()
@@ -72,7 +72,7 @@ def open_service(config: Config) -> Service:
         metrics = Metrics()
         catalog = Catalog(state, ledger, config.sources, config.limits)
         for dataset in config.datasets:
-            if catalog.registered(dataset.name) is None:
+            if not catalog.has_budget(dataset.name):
                 try:
                     catalog.register(
                         dataset.name, dataset.document, by="service", why="registered by the configuration"

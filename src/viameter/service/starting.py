@@ -26,6 +26,8 @@ from viameter.service.state import State
 from viameter.service.watching import log, set_up_logging
 
 Say = Callable[[str], None]
+BACKLOG = 2048
+"""How many connections may wait to be taken: as many as the server asks for."""
 
 
 class CannotStart(ViameterError):
@@ -37,20 +39,22 @@ def serve(config: Config, say: Say) -> None:
     set_up_logging()
     with listening(config) as socket_:
         service = open_service(config)
+        waits = True
         try:
             server = _server(service)
             _announce(service, address_of(config, socket_), say)
-            with signals_end_the_server_only():
+            with signals_end_the_server_only(server):
                 server.run(sockets=[socket_])
+            waits = not server.force_exit
             say("stopping: questions in flight are finished, or stay charged; a second Ctrl-C does not wait for them")
         finally:
-            _close(service, say)
+            _close(service, say, waits=waits)
 
 
-def _close(service: Service, say: Say) -> None:
+def _close(service: Service, say: Say, *, waits: bool) -> None:
     """Close a service; what still runs after the time to wait ends with the process, and stays charged."""
     try:
-        left = service.close()
+        left = service.close(waits=waits)
     except KeyboardInterrupt:
         left = 1
     if left:
@@ -91,14 +95,19 @@ def new_admin_token(config: Config) -> str:
 
 
 @contextmanager
-def signals_end_the_server_only() -> Iterator[None]:
+def signals_end_the_server_only(server: uvicorn.Server) -> Iterator[None]:
     """The server takes a signal to stop, and sends it again when it has stopped: that must not end the process then.
 
     Questions in flight are waited for after it. From then on, another signal ends the process at once, and what runs
     stays charged.
     """
+
+    def stop(*_: object) -> None:
+        # One that comes before the server looks for signals is meant for it, too.
+        server.should_exit = True
+
     wanted = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, lambda *_: None) for one in wanted}
+    before = {one: signal.signal(one, stop) for one in wanted}
     try:
         yield
     finally:
@@ -116,6 +125,8 @@ def listening(config: Config) -> Iterator[socket.socket]:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((server.host, server.port))
+        # Two can be bound to the same port, but not listen at it. Whoever comes before all is ready waits for it.
+        made.listen(BACKLOG)
     except OSError as problem:
         made.close()
         raise CannotStart(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
-from tests.service.browser.guest import Guest
-from tests.service.serving import Running
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from tests.service.browser.guest import LONG, Guest
+from tests.service.serving import Running, running_in
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -32,10 +32,18 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") or os.geteuid() == 0:
             pytest.fail(reason)
         pytest.skip(reason)
+    expect.set_options(timeout=LONG)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service that verifies programs for as long as a busy machine may need beside a browser."""
+    with running_in(tmp_path_factory.mktemp("service"), limits={"verify_seconds": 30}) as made:
+        yield made
 
 
 @pytest.fixture

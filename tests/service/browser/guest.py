@@ -13,12 +13,15 @@ from tests.service.serving import PATIENCE, Running
 ANSWERED_SO = "Failed to load resource: the server responded with a status of"
 """What Chromium writes to its console about replies of 400 and more, which are watched by themselves."""
 
+LONG = PATIENCE * 1000 / 2
+"""Milliseconds after which a page does not show any more what it should."""
+
 
 class Guest:
     """A browser of one person. `refused` are the statuses of 400 and more that the service replied with."""
 
     def __init__(self, context: BrowserContext, running: Running) -> None:
-        context.set_default_timeout(8000)
+        context.set_default_timeout(LONG)
         self.running = running
         self.faults: list[str] = []
         self.refused: list[int] = []
@@ -45,10 +48,12 @@ class Guest:
         self.sent.append(f"{request.method} {address.path}")
 
     def _on_failed(self, request: Request) -> None:
-        if request.failure == "net::ERR_ABORTED":
-            self._aborted.append(request.url)  # a file that is downloaded is a page that is not gone to
-        else:
+        if request.failure != "net::ERR_ABORTED":
             self.faults.append(f"failed request: {request.url} {request.failure}")
+        elif request.resource_type == "document":
+            # A file that is downloaded is a page that is not gone to. What else is given up belongs to a page that was
+            # left before it was all there, such as its icon.
+            self._aborted.append(request.url)
 
     def _on_response(self, response: Response) -> None:
         if response.status >= 400:
@@ -90,7 +95,7 @@ class Guest:
 
     def sees(self, heading: str) -> None:
         """The heading of the page is this one, or becomes it."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading, timeout=8000)
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading)
 
     def spent(self, dataset: str = "visits") -> Fraction:
         """What the ledger says was spent of a dataset."""
@@ -98,11 +103,13 @@ class Guest:
         return Fraction(loss.rho if dataset == "visits" else loss.epsilon)
 
 
-def preview_counts(guest: Guest, *, spend: str = "1/1000", dataset: str = "visits", amount: str = "Spend (rho)") -> None:
+def preview_counts(
+    guest: Guest, *, spend: str = "1/1000", dataset: str = "visits", amount: str = "Spend (rho)"
+) -> None:
     """A preview of the number of rows of a dataset."""
     page = guest.go(f"/datasets/{dataset}/ask")
     page.get_by_role("group", name="Number 1").get_by_label("Number").select_option(label="number of rows")
-    page.get_by_label(amount).fill(spend)
+    page.get_by_label("Spend (rho)" if dataset == "visits" else "Spend (epsilon)").fill(spend)
     guest.click("Preview, for free")
     expect(page.get_by_role("heading", name="Preview")).to_be_visible()
 

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import threading
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,11 @@ from tests.service.browser.guest import Guest, preview_counts, preview_wards, re
 from tests.service.serving import PATIENCE, WARDS, Running
 
 from viameter import pure
+from viameter.service import desk
 from viameter.service.access import Grant, Role
+from viameter.service.page import asking
 from viameter.service.page.proving import example
+from viameter.session import written
 
 FAULTS = (Path(__file__).parent / "page_faults.js").read_text(encoding="utf-8")
 LEAKS = """
@@ -32,25 +36,28 @@ def leaks(q: list[int], eps: vm.Eps) -> int:
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Any:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Questions wait, running, until the gate is opened."""
-    from viameter.service import desk
-
-    opened, real = threading.Event(), desk.release_of
+    opened, real = threading.Event(), written.release_of
 
     def release_slowly(*arguments: Any, **options: Any) -> Any:
         assert opened.wait(PATIENCE)
         return real(*arguments, **options)
 
     monkeypatch.setattr(desk, "release_of", release_slowly)
+    monkeypatch.setattr(asking, "PATIENCE", 0.2)
     yield opened
     opened.set()
 
 
-def last_cost(running: Running, folder: Path, guest: Guest) -> Fraction:
-    """What the answer that is looked at says it cost."""
+def assert_charged_once(guest: Guest, before: Fraction, folder: Path) -> dict[str, Any]:
+    """What was spent since then is what the answer that is looked at says it cost; the answer as a document."""
     file = guest.download(guest.page.get_by_role("link", name="Download everything (.json)"), folder)
-    return Fraction(json.loads(file.read_text())["answer"]["loss"]["rho"])
+    document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    cost = Fraction(document["answer"]["loss"]["rho"])
+    # Sums in the ledger are rounded up, by far less than that.
+    assert 0 < cost <= guest.spent() - before < cost * Fraction(1001, 1000)
+    return document
 
 
 # Signing in
@@ -131,15 +138,13 @@ def test_a_question_is_built_previewed_released_and_taken_away(
         expect(drawn.locator("circle")).to_have_count(len(WARDS))
         expect(drawn.locator("text.label")).to_have_text(WARDS)
 
-    written = guest.download(page.get_by_role("link", name="Download the table (.csv)"), tmp_path)
-    with written.open(newline="", encoding="utf-8") as lines:
+    file = guest.download(page.get_by_role("link", name="Download the table (.csv)"), tmp_path)
+    with file.open(newline="", encoding="utf-8") as lines:
         names, *rows = csv.reader(lines)
     assert names[0] == "ward" and len(names) == 7
     assert rows == table
-    everything = guest.download(page.get_by_role("link", name="Download everything (.json)"), tmp_path)
-    document = json.loads(everything.read_text(encoding="utf-8"))
+    document = assert_charged_once(guest, before, tmp_path)
     assert [[str(cell) for cell in row] for row in document["answer"]["rows"]] == table
-    assert guest.spent() - before == Fraction(document["answer"]["loss"]["rho"]) > 0
 
     guest.click("Ask something like this again", "link")
     expect(page.get_by_label("Spend (rho)")).to_have_value("1/100")
@@ -171,11 +176,11 @@ def test_what_is_wrong_with_a_form_is_said_beside_its_field(arrive: Arriving) ->
 
 def test_more_than_is_left_is_refused_and_nothing_is_spent(arrive: Arriving, running: Running) -> None:
     guest = arrive("analyst-wages", refused=[409])
-    preview_counts(guest, dataset="wages", amount="Spend (epsilon)", spend="2")
+    preview_counts(guest, dataset="wages", spend="2")
     expect(guest.page.locator("#preview")).to_contain_text("does not fit the budget")
     expect(guest.page.get_by_role("button", name="Release")).to_have_count(0)
 
-    preview_counts(guest, dataset="wages", amount="Spend (epsilon)", spend="1/2")
+    preview_counts(guest, dataset="wages", spend="1/2")
     catalog, before = running.service.catalog, guest.spent("wages")
     catalog.set_budget("wages", pure("1/4"), by="admin", why="for a moment")
     try:
@@ -193,7 +198,7 @@ def test_more_than_is_left_is_refused_and_nothing_is_spent(arrive: Arriving, run
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_a_reload_during_a_slow_question_shows_it_and_then_its_answer_charged_once(
-    arrive: Arriving, tmp_path: Path, running: Running, gate: threading.Event, *, scripts: bool
+    arrive: Arriving, tmp_path: Path, gate: threading.Event, *, scripts: bool
 ) -> None:
     guest = arrive("analyst-visits", java_script_enabled=scripts)
     preview_counts(guest, spend="1/500")
@@ -211,19 +216,17 @@ def test_a_reload_during_a_slow_question_shows_it_and_then_its_answer_charged_on
     page.reload()
     guest.sees("Answer")
     assert table_of(page) == table
-    assert guest.spent() - before == last_cost(running, tmp_path, guest) > 0
+    assert_charged_once(guest, before, tmp_path)
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_double_click_on_release_is_charged_once(
-    arrive: Arriving, tmp_path: Path, running: Running, *, scripts: bool
-) -> None:
+def test_a_double_click_on_release_is_charged_once(arrive: Arriving, tmp_path: Path, *, scripts: bool) -> None:
     guest = arrive("analyst-visits", hasty=not scripts, java_script_enabled=scripts)
     preview_counts(guest, spend="1/400")
     before = guest.spent()
     guest.page.get_by_role("button", name="Release: spend").dblclick()
     guest.sees("Answer")
-    assert guest.spent() - before == last_cost(running, tmp_path, guest) > 0
+    assert_charged_once(guest, before, tmp_path)
     if scripts:
         assert guest.sent.count("POST /datasets/visits/release") == 1
 
@@ -289,9 +292,7 @@ def test_from_signing_in_to_an_answer_by_the_keyboard_alone(arrive: Arriving) ->
 # What every page is like
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 390), ("dark", 390)], ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 390)])
 def test_every_page_can_be_read(arrive: Arriving, scheme: Any, width: int) -> None:
     guest = arrive("admin", color_scheme=scheme, viewport={"width": width, "height": 800})
     page = guest.page
@@ -310,7 +311,13 @@ def test_every_page_can_be_read(arrive: Arriving, scheme: Any, width: int) -> No
     guest.click("The charge, with the theorems behind it", "link")
     guest.click("Open all")
     look("entry")
-    for path in ("/", "/datasets/visits", "/datasets/visits/ask", "/datasets/visits/history", "/datasets/visits/manage"):
+    for path in (
+        "/",
+        "/datasets/visits",
+        "/datasets/visits/ask",
+        "/datasets/visits/history",
+        "/datasets/visits/manage",
+    ):
         guest.go(path)
         look(path)
     for path in ("/register", "/people", "/people/nobody", "/me", "/acts", "/programs", "/certificates"):
@@ -428,7 +435,7 @@ def test_the_certificate_of_a_charge_holds_until_it_is_changed(arrive: Arriving,
     expect(page.get_by_role("heading", name="it holds")).to_be_visible()
 
     text = file.read_text(encoding="utf-8")
-    changed = text.replace("1/1000", "1/2000")
+    changed = re.sub(r'("rho": ")\d+/', r"\g<1>1/", text, count=1)
     assert changed != text
     page.get_by_label("Certificate", exact=True).fill(changed)
     guest.click("Check")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import itertools
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -15,8 +17,9 @@ from typing import Any
 import pytest
 from tests.ledger.conftest import new_database
 from tests.service.crash.referee import problems_of, read_books
-from tests.service.crash.served import COUNT, PATIENCE, Connection, Reply, Served, serving
+from tests.service.crash.served import COUNT, PATIENCE, Connection, Reply, Served, serving, write_config
 
+import viameter as vm
 from viameter.service import desk
 from viameter.service.config import read_config
 from viameter.service.service import open_service
@@ -78,7 +81,7 @@ def kill_and_restart(folder: Path, location: str, *, rounds: int, seed: int, **s
     for number in range(rounds):
         with serving(folder, **settings) as served:
             if asked:
-                _check(served, location, [*asked[-40:], *chance.sample(asked, min(20, len(asked)))], stuck)
+                _check(served, location, _some_of(asked, chance), stuck)
             load = Load(served, f"{number}")
             load.run_until_killed(seconds=chance.uniform(0, 0.4))
         asked += load.asked
@@ -87,10 +90,20 @@ def kill_and_restart(folder: Path, location: str, *, rounds: int, seed: int, **s
         stuck |= {key for key in found.charges if key not in found.answers}
     assert stuck, "no kill cut a question off"
     with serving(folder, **settings) as served:
-        _check(served, location, asked, stuck)
+        _check(served, location, _some_of(asked, chance), stuck)
         assert served.stop() == 0
     _check_lost(folder, [one for one in asked if one.key in stuck])
     assert problems_of(location) == []
+
+
+def _some_of(asked: list[Asked], chance: random.Random) -> list[Asked]:
+    """All that were not answered, the last that were, and some from before."""
+    answered = [one for one in asked if one.reply is not None]
+    return [
+        *(one for one in asked if one.reply is None),
+        *answered[-8:],
+        *chance.sample(answered, min(6, len(answered))),
+    ]
 
 
 def _check(served: Served, location: str, asked: list[Asked], stuck: set[str]) -> None:
@@ -134,8 +147,9 @@ def _check_lost(folder: Path, asked: list[Asked]) -> None:
     service = open_service(read_config(folder / "service.toml"))
     try:
         for one in asked:
-            assert service.desk.look("admin", one.dataset, one.key)["state"] == "lost"
-            job = service.desk.ask("admin", one.dataset, one.question, one.key)
+            looked = service.desk.look("admin", one.dataset, one.key)
+            assert looked["state"] == "lost"
+            job = service.desk.ask("admin", one.dataset, looked["question"], one.key)
             assert type(job.future.exception(PATIENCE)).__name__ == "AnswerLost"
     finally:
         service.close()
@@ -179,3 +193,18 @@ from viameter.service.service import open_service
 Ledger.define = lambda *args, **options: os._exit(9)
 open_service(read_config(sys.argv[1]))
 """
+
+
+def test_a_registration_that_was_cut_off_before_its_budget_is_finished_at_the_next_start(tmp_path: Path) -> None:
+    path = write_config(tmp_path)
+    ended = subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], check=False)
+    assert ended.returncode == 9
+    service = open_service(read_config(path))
+    try:
+        assert service.catalog.names() == ["endless", "slow", "visits"]
+        assert service.ledger.scope("visits").budget == vm.zcdp(1)
+        service.desk.ask("admin", "visits", COUNT, "k").future.result(PATIENCE)
+        assert service.ledger.scope("visits").spent == vm.zcdp("1/1000")
+        assert [one.what for one in service.state.acts(last=100)].count("registered a dataset") == 3
+    finally:
+        service.close()

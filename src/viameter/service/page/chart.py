@@ -140,7 +140,9 @@ def _group(row: Row, place: int, scale: Scale) -> Markup:
     label = row.label if len(row.label) <= LONGEST_LABEL else row.label[: LONGEST_LABEL - 1] + "\N{HORIZONTAL ELLIPSIS}"
     parts = [
         Markup('<text class="label" x="{}%" dx="5" y="{}">{}</text>').format(LEFT, text, label),
-        Markup('<text class="value" x="{}%" dx="-5" y="{}" text-anchor="end">{}</text>').format(RIGHT, text, in_words(row)),
+        Markup('<text class="value" x="{}%" dx="-5" y="{}" text-anchor="end">{}</text>').format(
+            RIGHT, text, in_words(row)
+        ),
     ]
     if row.value is not None:
         # An end that is nowhere: the line goes on to the edge, and has no cap there.

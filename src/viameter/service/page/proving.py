@@ -13,7 +13,8 @@ from fastapi.responses import Response
 from viameter.errors import ViameterError
 from viameter.service.access import Action
 from viameter.service.api.needing import Visit, page_needs
-from viameter.service.api.proofs import checked, verified
+from viameter.service.api.proofs import verified
+from viameter.service.checking import check_submitted
 from viameter.service.page.forms import Sent
 from viameter.service.page.proof_markup import proof_markup
 from viameter.service.page.rendering import HERE, render
@@ -71,7 +72,7 @@ def check_certificate(request: Request, visit: Sending, sent: Sent) -> Response:
     if not text.strip():
         error = "Paste a certificate, or choose its file."
         return render(request, "certificates.html", visit=visit, status=422, text="", result=None, error=error)
-    return render(request, "certificates.html", visit=visit, text=text, result=checked(text), error="")
+    return render(request, "certificates.html", visit=visit, text=text, result=check_submitted(text), error="")
 
 
 @cache
