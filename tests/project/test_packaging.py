@@ -28,6 +28,7 @@ def test_the_wheel_has_types_data_and_licence_and_no_tests(built: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "viameter/py.typed" in names and "viameter_check/py.typed" in names
     assert "viameter/cli/data/visits.csv" in names
+    assert {"viameter/service/page/templates/base.html", "viameter/service/page/static/style.css"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "test" in name or "bench" in name]
 
@@ -79,6 +80,7 @@ def test_the_promised_extras_exist() -> None:
         "spark",
         "postgres",
         "service",
+        "client",
         "all",
     }
     assert project["requires-python"] == ">=3.11"

@@ -121,15 +121,15 @@ def test_groups_that_are_found_out_are_not_those_of_one_person(aviary: Running) 
 
 
 BAD_BODIES: list[Any] = [
-    b"", b"{", b"[1]", b'"x"', b"null", b"\x80\x04\x95\x10", b"{" * 5000, b"[" * 100_000, b'{"filter": NaN}', b"\xff\xfe",
-    b'{"spend": 1e999}', b'{"a": ' + b"9" * 6000 + b"}", b"<xml/>", b"cos\nsystem\n(S'id'\ntR.",
+    b"", b"{", b"[1]", b'"x"', b"null", b"\x80\x04\x95\x10", b"{" * 5000, b"[" * 100_000, b'{"filter": NaN}',
+    b"\xff\xfe", b'{"spend": 1e999}', b'{"a": ' + b"9" * 6000 + b"}", b"<xml/>", b"cos\nsystem\n(S'id'\ntR.",
 ]  # fmt: skip
 
 
 def test_every_route_with_every_bad_body(aviary: Running) -> None:
     replies = []
     for (method, route), dataset in itertools.product(API_ROUTES, ("birds", "cages")):
-        path = re.sub(r"\{.*?\}", lambda found: {"{dataset}": dataset, "{entry}": "3"}.get(found[0], "x"), route)
+        path = re.sub(r"\{.*?\}", "x", route.replace("{dataset}", dataset).replace("{entry}", "3"))
         for body in BAD_BODIES if method != "GET" else BAD_BODIES[:1]:
             kind = "application/json" if dataset == "birds" else "application/x-www-form-urlencoded"
             headers = {"content-type": kind, "idempotency-key": "k"}

@@ -42,8 +42,8 @@ def serve(config: Config, say: Say) -> None:
         waits = True
         try:
             server = _server(service)
-            _announce(service, address_of(config, socket_), say)
             with signals_end_the_server_only(server):
+                _announce(service, address_of(config, socket_), say)
                 server.run(sockets=[socket_])
             waits = not server.force_exit
             say("stopping: questions in flight are finished, or stay charged; a second Ctrl-C does not wait for them")

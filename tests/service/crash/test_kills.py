@@ -204,7 +204,7 @@ def test_a_registration_that_was_cut_off_before_its_budget_is_finished_at_the_ne
         assert service.catalog.names() == ["endless", "slow", "visits"]
         assert service.ledger.scope("visits").budget == vm.zcdp(1)
         service.desk.ask("admin", "visits", COUNT, "k").future.result(PATIENCE)
-        assert service.ledger.scope("visits").spent == vm.zcdp("1/1000")
+        assert vm.zcdp(0) < service.ledger.scope("visits").spent <= vm.zcdp("1/1000")
         assert [one.what for one in service.state.acts(last=100)].count("registered a dataset") == 3
     finally:
         service.close()

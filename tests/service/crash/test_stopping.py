@@ -20,6 +20,7 @@ from viameter.service.problems import Problem
 from viameter.service.service import open_service
 
 COST = Fraction(1, 1000)
+"""What a question costs at most: noise comes in steps, and what it costs is a little less."""
 
 
 class Question(threading.Thread):
@@ -93,7 +94,8 @@ def test_a_question_in_flight_is_answered_before_the_service_stops(tmp_path: Pat
     assert problems_of(location) == []
     books = read_books(location)
     assert books.answers["k"] is not None
-    assert (books.spent["slow"], books.spent["visits"]) == (COST, 0)
+    assert 0 < books.spent["slow"] <= COST
+    assert books.spent["visits"] == 0
     assert '"questions_left": 0' in served.log()
 
 
@@ -124,7 +126,7 @@ def test_what_takes_longer_than_the_time_to_wait_stays_charged_and_is_lost(
             service.desk.ask("admin", "endless", looked["question"], "k").future.result(PATIENCE)
     finally:
         service.close()
-    assert read_books(location).spent["endless"] == COST
+    assert 0 < read_books(location).spent["endless"] <= COST
     assert problems_of(location) == []
 
 
@@ -140,7 +142,7 @@ def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
         assert served.ended() == 1
         assert all(reply is None or reply.status == 503 for reply in (one.answer() for one in questions))
     assert problems_of(location) == []
-    assert read_books(location).spent["endless"] == 2 * COST
+    assert COST < read_books(location).spent["endless"] <= 2 * COST
 
 
 def test_an_interrupt_does_not_wait_for_what_nobody_waits_for(tmp_path: Path) -> None:
