@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from viameter.errors import FormatError
 from viameter.service.config import Config, config_of
 
 FOLDER = "viameter-service"
@@ -57,7 +58,10 @@ def bundled_config(folder: str | Path = FOLDER, *, host: str = "127.0.0.1", port
     """A configuration with the bundled data; its files are made in the folder when it is first used."""
     place = Path(folder)
     data = place / "data"
-    data.mkdir(parents=True, exist_ok=True)
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise FormatError(f"the folder {data} cannot be made: {problem.strerror}") from None
     sources = {
         "bundled": {"folder": str(files("viameter.cli").joinpath("data"))},
         "files": {"folder": str(data.absolute())},

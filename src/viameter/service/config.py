@@ -232,7 +232,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 
 def read_size(written: str, where: str) -> int:
     """A number of bytes, as in "512MB" or "1GiB"."""
-    found = re.fullmatch(r"(\d{1,6}) ?([KMG]i?B)", written)
+    found = re.fullmatch(r"([0-9]{1,6}) ?([KMG]i?B)", written)
     if found is None:
         raise FormatError(f"{where}={plain(written)}: expected a size such as 512MB or 1GiB")
     return int(found[1]) * SIZES[found[2]]

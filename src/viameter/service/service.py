@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from viameter import ledger as ledgers
-from viameter.errors import FormatError, ParameterError, plain
+from viameter.errors import FormatError, LedgerUnavailable, ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.service.access import Grant, Role
 from viameter.service.catalog import Catalog
@@ -56,7 +56,10 @@ def open_service(config: Config) -> Service:
     """Open the ledger and the tables, and register the datasets of the configuration that are new."""
     storage = config.storage
     if "://" not in storage.ledger:
-        Path(storage.ledger).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            Path(storage.ledger).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise LedgerUnavailable(f"{storage.ledger} cannot be made: {problem.strerror}") from None
     ledger = ledgers.open(
         storage.ledger,
         witness=True if storage.witness is None else storage.witness,

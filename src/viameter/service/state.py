@@ -101,8 +101,11 @@ class State:
         self._is_file = "://" not in location
         if self._is_file:
             path = Path(location).absolute()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            except OSError as problem:
+                raise LedgerUnavailable(f"{location} cannot be made or opened: {problem.strerror}") from None
             url = sa.URL.create("sqlite", database=str(path))
             self._engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": OFTEN}, pool_size=16)
             sa.event.listen(self._engine, "connect", _set_up_sqlite)
@@ -216,13 +219,17 @@ class State:
 
     # Tokens and logins.
 
-    def add_token(self, person: str, *, label: str, days: float, by: str) -> tuple[str, Token]:
-        """A new token, which nobody will see again."""
-        secret, number = fresh_token(), fresh_id()
+    def add_token(
+        self, person: str, *, label: str, days: float, by: str, number: str | None = None
+    ) -> tuple[str, Token]:
+        """A new token, which nobody will see again; under a number, it is made once."""
+        secret, number = fresh_token(), number or fresh_id()
         began = datetime.now(UTC)
         made = Token(number, person, label, _written(began), _written(began + timedelta(days=days)), None)
         with self._write() as connection:
             _require_person(connection, person)
+            if connection.execute(sa.select(TOKENS.c.id).where(TOKENS.c.id == number)).first() is not None:
+                raise MadeAlready
             values = {"person": person, "label": label, "created": made.created, "expires": made.expires}
             connection.execute(sa.insert(TOKENS).values(id=number, hash=hashed(secret), **values))
             about = {"person": person, "token": number, "label": label, "expires": made.expires}
@@ -389,6 +396,13 @@ def _is_taken(connection: sa.Connection, name: str) -> bool:
 def _require_person(connection: sa.Connection, name: str) -> None:
     if not _is_taken(connection, name):
         raise UnknownPerson(name)
+
+
+class MadeAlready(ViameterError):
+    """A token was asked for twice by the same form."""
+
+    def __init__(self) -> None:
+        super().__init__("this token was made and shown already: make another one")
 
 
 class UnknownPerson(ViameterError):

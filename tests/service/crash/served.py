@@ -1,4 +1,4 @@
-"""A service for tests as people start it: a process of `viameter serve`, which can be killed, stopped and started again."""
+"""A service for tests as people start it: a process of `viameter serve`, which can be killed and started again."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ SETTINGS: dict[str, Any] = {
     "waiting": 100,
     "budget": "1",
 }
-ROWS = {"slow": 4_000, "endless": 40_000_000}
-"""Each of so many rows is joined with fifty thousand: about a second of work, and more than anybody waits for."""
+ROWS = {"slow": 2_000, "endless": 40_000_000}
+"""Each of so many rows is joined with fifty thousand: about half a second of work, and more than anybody waits for."""
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,9 @@ def refusal(*options: str | Path) -> str:
 
 def test_a_port_that_is_in_use(tmp_path: Path) -> None:
     path = write_config(tmp_path)
-    for listens in (True, False):
-        with contextlib.closing(socket.socket()) as other:
-            other.bind(("127.0.0.1", 0))
-            if listens:
-                other.listen()
-            port = other.getsockname()[1]
-            assert f"cannot listen at 127.0.0.1:{port}" in refusal("--config", path, "--port", port)
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = other.getsockname()[1]
+        assert f"cannot listen at 127.0.0.1:{port}" in refusal("--config", path, "--port", str(port))
     assert not (tmp_path / "ledger.db").exists()
 
 
@@ -100,6 +96,11 @@ def test_places_that_cannot_be_used(tmp_path: Path, what: str) -> None:
     for place in ("file/made.db", "folder", "text"):
         said = refusal("--config", write_config(tmp_path, **{what: place}))
         assert place.partition("/")[0] in said
+
+
+def test_a_folder_for_files_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "file" in refusal("--folder", tmp_path / "file")
 
 
 def make(folder: Path) -> Path:

@@ -36,6 +36,12 @@ ANSWER: dict[str, Any] = {
 SHEET = Sheet({}, "zcdp", "patient", {"measure": "zcdp", "rho": "1"})
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases are waited for, however busy the machine is."""
+    monkeypatch.setattr("viameter.service.page.asking.PATIENCE", PATIENCE)
+
+
 def answer_of(running: Running, person: str, key: str) -> dict[str, Any]:
     """What the ledger has."""
     found: dict[str, Any] = running.service.desk.look(person, "visits", key)["answer"]

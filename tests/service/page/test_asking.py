@@ -10,12 +10,22 @@ import pytest
 from tests.service.page.ask_fixtures import FIELDS, document, filled_in, preview, release, released_by, seen
 from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults
-from tests.service.serving import QUESTION, VISITS, WAGES, Running
+from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running
 
+from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
+from viameter.service.page.asking import read_document
 
+DEEP = '{"operation":"not","arguments":[' * 450 + "true" + "]}" * 450
+"""Not so deep that Python gives up on reading it."""
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} </textarea></title>"
 ASK = "/datasets/visits/ask"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases are waited for, however busy the machine is."""
+    monkeypatch.setattr("viameter.service.page.asking.PATIENCE", PATIENCE)
 
 
 def test_the_form_is_there_for_those_who_may_ask_and_well_made(visit: Visiting) -> None:
@@ -179,7 +189,8 @@ def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[...,
     "sent",
     [
         "", "[]", "null", "{", '{"nope": 1}', '{"spend": 3}', '{"filter": ' + '{"operation":"not","arguments":[' * 400,
-        "[" * 20_000, json.dumps({"spend": {"zcdp": "1/1000"}, "filter": {"operation": "system", "arguments": []}}),
+        "[" * 20_000, f'{{"spend": {{"zcdp": "1/1000"}}, "filter": {DEEP}}}',
+        json.dumps({"spend": {"zcdp": "1/1000"}, "filter": {"operation": "system", "arguments": []}}),
     ],
 )  # fmt: skip
 def test_what_is_no_question_is_refused(running: Running, visit: Visiting, sent: str) -> None:
@@ -188,6 +199,11 @@ def test_what_is_no_question_is_refused(running: Running, visit: Visiting, sent:
     assert refused.status_code == 422 and faults(seen(refused, 422)) == []
     assert visitor.send(ASK, {"question": sent}).status_code == 422
     assert running.spent() == before
+
+
+def test_a_question_that_is_nested_too_deeply_is_not_looked_at() -> None:
+    with pytest.raises(FormatError, match="nested too deeply"):
+        read_document(f'{{"spend": {{"zcdp": "1/1000"}}, "filter": {DEEP}}}')
 
 
 @pytest.mark.parametrize("key", ["", "a b", "k" * 201, "ä"])

@@ -126,3 +126,12 @@ def test_acts_and_the_ledger_are_for_those_who_oversee(there: Running, visit: Vi
     entries = there.service.ledger.head.seq
     assert f"All {entries} entries were read and added up anew" in read(checked).text
     assert visit("auditor-visits", at=there).send("/acts/ledger").status_code == 403
+
+
+def test_a_form_that_is_sent_twice_makes_one_token(there: Running, admin: Visitor) -> None:
+    before = len(there.service.state.tokens("nobody"))
+    sent = {"label": "laptop", "days": "5", "number": "0123456789abcdef01234567"}
+    assert admin.send("/people/nobody/tokens", sent).status_code == 200
+    again = admin.send("/people/nobody/tokens", sent)
+    assert again.headers["location"] == "/people/nobody?done=token_made"
+    assert len(there.service.state.tokens("nobody")) == before + 1

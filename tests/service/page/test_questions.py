@@ -251,6 +251,20 @@ def test_the_document_of_a_form_says_exactly_what_was_filled_in() -> None:
     }
 
 
+def test_names_that_nobody_chose_are_those_of_nothing_else() -> None:
+    columns = {"rows": {"type": "TEXT"}, "wait": {"type": "INTEGER"}}
+    twice = Aggregate("sum", "wait", "0", "9")
+    form = QuestionForm(
+        grouping="listed",
+        groups=(Group("rows", "A"),),
+        aggregates=(Aggregate("count"), twice, replace(twice, upper="99"), Aggregate("count", name="units")),
+        amount="1",
+    )
+    document = document_of(form, columns, "zcdp")
+    assert list(document["aggregates"]) == ["rows_2", "sum_wait", "sum_wait_2", "units"]
+    assert form_of(document, columns, "zcdp") == (form, True)
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no column": ({"conditions": (Condition("", "eq", "3"),)}, "condition-1-column"),
     "unknown column": ({"conditions": (Condition("nope", "eq", "3"),)}, "condition-1-column"),

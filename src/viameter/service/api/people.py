@@ -82,9 +82,7 @@ def show_tokens(person: PersonName, visit: Visit = needs(Action.PEOPLE)) -> dict
 @router.post("/people/{person}/tokens", response_model=m.TokenShown, status_code=201)
 def make_token(person: PersonName, body: m.NewToken, visit: Visit = needs(Action.PEOPLE)) -> dict[str, Any]:
     """A new token for somebody. It is in this reply, and nowhere else."""
-    days = body.days or visit.service.config.limits.token_days
-    secret, made = visit.service.state.add_token(person, label=body.label, days=days, by=visit.person.name)
-    return {"token": secret, "id": made.id, "expires": made.expires}
+    return new_token(visit, person, body)
 
 
 @router.delete("/people/{person}/tokens/{token}", response_model=m.Done)
@@ -109,6 +107,13 @@ def read_grants(visit: Visit, given: list[m.GrantBody]) -> list[Grant]:
         if one.role == Role.ADMIN.value and one.dataset != ALL:
             raise ParameterError("grants: an admin is one of the whole service: leave the dataset out")
     return [Grant(Role(one.role), one.dataset) for one in given]
+
+
+def new_token(visit: Visit, person: str, body: m.NewToken, *, number: str | None = None) -> dict[str, Any]:
+    """A new token, shown this once; MadeAlready if there is one of that number."""
+    days = body.days or visit.service.config.limits.token_days
+    added = visit.service.state.add_token(person, label=body.label, days=days, by=visit.person.name, number=number)
+    return {"token": added[0], "id": added[1].id, "expires": added[1].expires}
 
 
 def _revoked(visit: Visit, person: str, token: str) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from viameter.service.page.forms import Form, Sent
 from viameter.service.page.managing import said_of
 from viameter.service.page.rendering import redirect, render
 from viameter.service.problems import Problem, not_found
-from viameter.service.state import now
+from viameter.service.secrets import fresh_id
+from viameter.service.state import MadeAlready, now
 
 router = APIRouter(include_in_schema=False)
 SignedIn = Annotated[Visit, Depends(page_needs(Action.SIGNED_IN))]
@@ -90,7 +91,10 @@ def make_token_from_form(request: Request, person: PersonName, visit: Changing, 
     """A new token: it is on this page, once, and nowhere else."""
     _known(visit, person)
     try:
-        made = api.make_token(person, read_token(form), visit)
+        made = api.new_token(visit, person, read_token(form), number=read_number(form))
+    except MadeAlready:
+        # The form was sent again, by a reload: what it made was shown.
+        return redirect(request, f"/people/{person}", done="token_made")
     except ViameterError as error:
         return _person_page(request, visit, person, failed="token", error=said_of(error), typed=form)
     return render(request, "token.html", visit=visit, person=person, made=made, label=form.word("label"))
@@ -145,6 +149,12 @@ def read_grants(form: Form) -> list[dict[str, str]]:
             raise ParameterError(f"grants: {plain(value)} is no role for a dataset")
         found.append({"role": role, "dataset": dataset})
     return found
+
+
+def read_number(form: Form) -> str | None:
+    """The number of the token that a form makes, so that it makes one only."""
+    number = form.text("number")
+    return number if re.fullmatch(r"[0-9a-f]{24}", number) else None
 
 
 def read_token(form: Form) -> m.NewToken:
@@ -209,6 +219,7 @@ def _person_page(
         datasets=visit.service.catalog.names(),
         tokens=_tokens(visit, person),
         days=visit.service.config.limits.token_days,
+        number=fresh_id(),
         typed=typed or Form(),
         failed=failed,
         error=error,

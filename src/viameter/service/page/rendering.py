@@ -40,6 +40,7 @@ NOTICES = {
     "grants": "The grants were saved.",
     "shut_out": "This person was shut out, with all of their tokens.",
     "let_in": "This person was let in again. Tokens that were not revoked are valid again.",
+    "token_made": "The token was made and shown already. If you did not keep it, revoke it and make another one.",
     "revoked": "The token was revoked. Whoever signed in with it is signed out.",
     "signed_out": "You are signed out.",
 }
