@@ -5,8 +5,9 @@ SHELL := /bin/bash
 VENV  := .venv
 BIN   := $(VENV)/bin
 say    = @printf '\033[1m==> %s\033[0m\n' "$(1)"
-# One worker a core. The tests of a file go to one of them, and so do all of Spark's: see conftest.py.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+# One worker more than cores, since some wait for processes and browsers. The tests of a file go to one of them, and so
+# do all of Spark's: see conftest.py.
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(nproc 2>/dev/null || echo 2) + 1) --dist loadfile
 
 .PHONY: help demo setup setup-run test test-long lint types newest-python docs bench lock clean
 

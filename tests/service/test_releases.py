@@ -296,7 +296,7 @@ def test_a_preview_costs_nothing(running: Running) -> None:
 def test_of_two_who_race_for_the_last_of_a_budget_one_wins(run_service: Start) -> None:
     small = {**WAGES, "budget": {"pure": "1/10"}}
     running = run_service(datasets=[VISITS, small])
-    rounds = 25
+    rounds = 15
     # Each takes all that is left, and then the budget is raised by as much.
     for number in range(rounds):
         replies: list[httpx.Response] = []

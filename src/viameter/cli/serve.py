@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from viameter.errors import FormatError, ViameterError
 
@@ -32,6 +33,8 @@ def run(
         from viameter.service.config import read_config
     except ModuleNotFoundError as missing:
         raise ViameterError(MISSING.format(missing.name)) from None
+    if new_admin_token and config is None and not Path(folder or FOLDER).is_dir():
+        raise FormatError(f"there is no service in the folder {folder or FOLDER}: name its --config or --folder")
     found = bundled_config(folder or FOLDER) if config is None else read_config(config)
     server = found.server
     found = replace(found, server=replace(server, host=host or server.host, port=server.port if port is None else port))

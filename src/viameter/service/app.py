@@ -147,6 +147,9 @@ def _add_problems(app: FastAPI) -> None:
         said = [{"at": ".".join(str(part) for part in one["loc"]), "problem": one["msg"]} for one in found]
         if any(one["type"] == "json_invalid" for one in found):
             return reply(request, Problem(400, "malformed", "the body is not JSON"))
+        if any(one["type"] == "model_attributes_type" for one in found):
+            wanted = "the body is to be a JSON object, sent with the header Content-Type: application/json"
+            return reply(request, Problem(422, "invalid", wanted))
         first = said[0] if said else {"at": "", "problem": ""}
         message = f"{first['at']}: {first['problem']}"
         return reply(request, Problem(422, "invalid", message, {"problems": said}))

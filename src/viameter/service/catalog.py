@@ -13,6 +13,7 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
+from viameter.query.bounding import Limits as UnitLimits
 from viameter.query.engines.names import split_name
 from viameter.service.config import NAME, Limits, Source, read_size
 from viameter.service.state import SAME_ROWS, Registered, State
@@ -79,6 +80,7 @@ class Catalog:
         with self._opening:
             opened = self._open_rows(name, settled)
             check_columns(settled, opened)
+            _require_limits(opened)
             known = self._scope(name)
             if known is None:
                 if budget is None:
@@ -299,6 +301,15 @@ def _in_duckdb(table: str | None) -> str:
 def personal(name: str, person: str) -> str:
     """What the limit of a person for a dataset is called in the ledger; no dataset's name has such a sign."""
     return f"{name}@{person}"
+
+
+def _require_limits(table: Table) -> None:
+    """Refuse a unit of which any number of rows counts: hardly a question could be asked, and it stays so for good."""
+    if table.unit.rows_without_limit is None and table.unit.limits == UnitLimits():
+        raise ParameterError(
+            f"unit={table.unit!r}: say how much of one {table.unit.name} counts in a question, as in "
+            '{"per": "patient", "rows": 5}'
+        )
 
 
 def _check_description(document: Mapping[str, Any]) -> None:

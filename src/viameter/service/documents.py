@@ -9,6 +9,7 @@ from typing import Any
 
 from viameter.core import Loss
 from viameter.ledger import Line, Scope
+from viameter.ledger.plots import share
 from viameter.query import Preview
 from viameter.service.access import Grant
 from viameter.service.catalog import Opened
@@ -28,18 +29,9 @@ def scope_document(scope: Scope) -> dict[str, Any]:
         "spent": loss_document(scope.spent),
         "left": loss_document(scope.left),
         "ever_spent": loss_document(scope.lifetime),
-        "share_spent": share_of(scope.spent, scope.budget),
+        "share_spent": float(share(scope.spent, scope.cap)),
         "renews": scope.terms.renews,
     }
-
-
-def share_of(spent: Loss, budget: Loss) -> float:
-    """About what share of a budget was spent, between 0 and 1; for bars, and for nothing that is decided."""
-    for name in ("rho", "epsilon"):
-        whole, part = getattr(budget, name, None), getattr(spent, name, None)
-        if whole is not None and part is not None and whole > 0:
-            return min(max(float(part) / float(whole), 0.0), 1.0)
-    return 1.0 if spent == budget else 0.0
 
 
 def dataset_document(opened: Opened, scope: Scope, roles: list[str]) -> dict[str, Any]:

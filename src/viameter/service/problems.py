@@ -31,6 +31,10 @@ FAILED = (
     "What it cost stays charged"
 )
 UNEXPECTED = "something went wrong here, and nothing is said of it; the log of the service has this request's number"
+NO_TOKEN = (
+    "a valid token is needed, as in `Authorization: Bearer vmt_...`: there is none, or it was mistyped, revoked, or "
+    "has expired"
+)
 NOT_FOUND = "there is nothing here, or nothing that you may see"
 
 
@@ -57,7 +61,7 @@ def not_found() -> Problem:
 
 def unauthorized() -> Problem:
     """No token, or one that opens nothing; why is not said."""
-    return Problem(401, "unauthorized", "a valid token is needed: Authorization: Bearer vmt_...")
+    return Problem(401, "unauthorized", NO_TOKEN)
 
 
 def forbidden(needed: str) -> Problem:

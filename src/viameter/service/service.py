@@ -105,5 +105,6 @@ def first_token(state: State, *, days: float, again: bool = False) -> str | None
         state.set_active(ADMIN, True, by="service")
         if Grant(Role.ADMIN) not in known["grants"]:
             state.set_grants(ADMIN, [*known["grants"], Grant(Role.ADMIN)], by="service")
-    secret, _ = state.add_token(ADMIN, label="made at the start", days=days, by="service")
+    label = "made at the first start" if known is None else "made by --new-admin-token"
+    secret, _ = state.add_token(ADMIN, label=label, days=days, by="service")
     return secret

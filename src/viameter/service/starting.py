@@ -37,6 +37,7 @@ class CannotStart(ViameterError):
 def serve(config: Config, say: Say) -> None:
     """Serve until a signal says to stop. The first time, a token for the first person is said, and never again."""
     set_up_logging()
+    os.umask(0o077)  # answers and hashes are for whoever runs it
     with listening(config) as socket_:
         service = open_service(config)
         waits = True

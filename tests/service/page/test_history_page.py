@@ -97,7 +97,7 @@ def test_the_certificate_of_a_charge_is_the_ledgers_and_holds(there: Running, vi
     assert f"/datasets/visits/history/{entry}/certificate" in page.links()
     answered = visitor.get(f"/datasets/visits/history/{entry}/certificate")
     assert check(answered.text).ok
-    assert answered.headers["content-disposition"] == f'attachment; filename="visits-{entry}.json"'
+    assert answered.headers["content-disposition"] == f'attachment; filename="visits-{entry}.certificate.json"'
     slugs = set(re.findall(r'"theorem": "([a-z0-9-]+)"', answered.text))
     assert slugs and all(f"<code>{slug}</code>" in page.source for slug in slugs)
     assert json.loads(answered.text)["claim"]["text"] in page.text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -20,6 +22,8 @@ from viameter.session.written_values import read_loss
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200
+MOST_LOOKED_AT = 50_000
+"""How many entries are looked through for those of one person."""
 DatasetName = Annotated[str, Path(max_length=64)]
 
 
@@ -133,21 +137,35 @@ def show_certificate(
     _, certificate = charge_of(visit, dataset, entry)
     if certificate is None:
         raise Problem(404, "no_certificate", "a part of this charge's proof cannot be written down")
-    name = f'attachment; filename="{dataset}-{entry}.json"'
+    name = f'attachment; filename="{dataset}-{entry}.certificate.json"'
     return Response(certificate, media_type="application/json", headers={"content-disposition": name})
 
 
 def history_document(visit: Visit, dataset: str, *, last: int, before: int | None) -> dict[str, Any]:
     """Lines of a dataset's history that a person may read."""
-    ledger = visit.service.ledger
-    allowed = (line for line in _lines(ledger, dataset) if may_read(visit, line))
+    allowed = (line for line in _lines(visit, dataset) if may_read(visit, line))
     wanted = (line for line in allowed if before is None or line.seq < before)
     found = list(itertools.islice(wanted, last + 1))
     return {"lines": [line_document(line, dataset=dataset) for line in found[:last]], "more": len(found) > last}
 
 
-def _lines(ledger: Ledger, dataset: str) -> Any:
-    return (line_of(entry) for entry in entries_back(ledger, dataset))
+def _lines(visit: Visit, dataset: str) -> Iterator[Line]:
+    """What happened to a dataset's budget and to the limits of people that one may see, the newest first."""
+    ledger, everybody = visit.service.ledger, visit.may(Action.READ_ALL)
+    limits = [
+        scope.name
+        for person, scope in visit.service.catalog.personal_scopes(dataset).items()
+        if everybody or person == visit.person.name
+    ]
+    back = [_back(ledger, dataset), *(_back(ledger, name) for name in limits)]
+    merged = heapq.merge(*back, key=lambda line: -line.seq)
+    # A charge is in the history of every scope that paid.
+    looked_at = itertools.islice(merged, MOST_LOOKED_AT)
+    return (next(same) for _, same in itertools.groupby(looked_at, key=lambda line: line.seq))
+
+
+def _back(ledger: Ledger, scope: str) -> Iterator[Line]:
+    return (line_of(entry) for entry in entries_back(ledger, scope))
 
 
 def may_read(visit: Visit, line: Line) -> bool:

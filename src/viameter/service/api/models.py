@@ -13,7 +13,7 @@ Text = Annotated[str, Field(max_length=10_000)]
 Why = Annotated[str, Field(min_length=1, max_length=10_000, description="The reason, which the ledger keeps.")]
 Number = int | float | str
 LossIn = Annotated[
-    dict[str, str | int | list[str | int]],
+    dict[str, Any],
     Field(
         description='A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; '
         "or as replies write it. Numbers are text, so that they are exact.",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.arith import read_written, show
-from viameter.errors import FormatError, ViameterError
+from viameter.errors import FormatError, RegistryError, ViameterError
 from viameter.measures import loss_from_json
+from viameter.theorem import find_theorem
 
 MOST_NODES = 400
 """How many nodes a page shows; the certificate has all of them."""
@@ -30,6 +31,8 @@ class Node:
 
     subject: str
     theorem: str
+    says: str
+    """The theorem in a sentence."""
     numbers: str
     on_trust: bool
     """Whether a reader takes it on somebody's word: nothing derives it again."""
@@ -51,6 +54,14 @@ class _Room:
         self.left = most
 
 
+def sentence_of(slug: str) -> str:
+    """What a theorem says, in short; nothing for one that this version does not know."""
+    try:
+        return find_theorem(slug).statement.title
+    except RegistryError:
+        return ""
+
+
 def tree_of(derivation: Mapping[str, Any], *, most: int = MOST_NODES) -> Node:
     """The derivation of a certificate as nodes that a template can show."""
     return _node(derivation, 0, _Room(most))
@@ -67,6 +78,7 @@ def _node(given: Mapping[str, Any], depth: int, room: _Room) -> Node:
     return Node(
         subject=str(given["subject"]),
         theorem=str(given["theorem"]),
+        says=sentence_of(str(given["theorem"])),
         numbers=NUMBERS.get(given["numbers"], str(given["numbers"])),
         on_trust=given["kind"] == "claim",
         assumes=tuple(map(str, given["assumes"])),
