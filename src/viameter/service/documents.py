@@ -29,9 +29,14 @@ def scope_document(scope: Scope) -> dict[str, Any]:
         "spent": loss_document(scope.spent),
         "left": loss_document(scope.left),
         "ever_spent": loss_document(scope.lifetime),
-        "share_spent": float(share(scope.spent, scope.cap)),
+        "share_spent": share_of(scope.spent, scope.cap),
         "renews": scope.terms.renews,
     }
+
+
+def share_of(part: Loss, cap: Loss) -> float:
+    """About what share of a budget a loss is, from 0 to 1; for bars, and for nothing that is decided."""
+    return min(float(share(part, cap)), 1.0)
 
 
 def dataset_document(opened: Opened, scope: Scope, roles: list[str]) -> dict[str, Any]:
