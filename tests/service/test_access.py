@@ -382,3 +382,8 @@ def test_a_grant_counts_from_the_next_request_on(running: Running) -> None:
     assert running.api("only-admin", "PUT", "/people/nobody/grants", json={"grants": []}).status_code == 200
     assert running.api("nobody", "GET", "/datasets/wages").status_code == 404
     assert running.api("nobody", "GET", "/datasets").json() == {"datasets": []}
+
+
+def test_nothing_of_all_this_was_unexpected(running: Running) -> None:
+    running.lines_of(running.client().get("/healthz").headers["x-request-id"])
+    assert [line for line in running.log_lines() if line["level"] != "info"] == []

@@ -270,7 +270,7 @@ def test_questions_of_all_sorts(aviary: Running, question: dict[str, Any], kind:
 
 
 @pytest.mark.long
-@settings(max_examples=3000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
 @given(question=QUESTIONS, kind=st.sampled_from(["preview", "preview", "preview", "releases"]))
 def test_questions_of_all_sorts_for_minutes(aviary: Running, question: dict[str, Any], kind: str) -> None:
     body = json.dumps(question).encode()

@@ -84,7 +84,7 @@ def test_replies_are_as_they_are_described(running: Running, schema: Any, method
 @pytest.mark.long
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: str(part).removeprefix(API))
 def test_many_replies_are_as_they_are_described(running: Running, schema: Any, method: str, path: str) -> None:
-    send_examples(running, schema, method, path, 300)
+    send_examples(running, schema, method, path, 100)
 
 
 def test_a_reply_that_is_not_described_is_found(running: Running, schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:

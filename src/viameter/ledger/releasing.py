@@ -210,13 +210,12 @@ class LedgerMeter:
         facts = self._facts(asked, scopes[0].terms.d_in)
         if key is not None and not identity:
             _require_known(facts.described)
-        texts = [identity, facts.shown, facts.described.text, facts.explained]
         reserved = self._ledger.reserve(
             costs,
             key=key,
             by=self._by,
             query=facts.shown.removeprefix(f"{self._space!r} >> ")[:MOST_SHOWN],
-            identity=digest(canonical(texts)),
+            identity=_digest_of(facts, identity),
             label=label,
             theorems=facts.theorems,
             certificate=facts.certificate,
@@ -224,6 +223,13 @@ class LedgerMeter:
         if not reserved.new:
             return replayed(self._ledger, reserved.request)
         return self._run(asked, reserved.request, scopes, limit)
+
+    def is_of(self, request: Request, measurement: Any, *, identity: str = "") -> bool:
+        """Whether a request is one of this measurement, charged to the first of these scopes; others may have paid."""
+        record = self._ledger.entry(request.reserved).record
+        facts = self._facts(self._read(measurement), self.scopes[0].terms.d_in)
+        paid = {cost["scope"] for cost in record.get("costs", ())}
+        return self._scopes[0] in paid and record.get("identity") == _digest_of(facts, identity)
 
     def _run(self, measurement: Measurement, request: Request, scopes: Sequence[Scope], limit: float | None) -> Release:
         recorder = Recorder(self._ledger, request, scopes, limit)
@@ -346,6 +352,11 @@ def _opened(stored: StoredAnswer, request: Request, spawned: Recorder | Replay, 
         raise failed
     value = decode(stored.content, find=spawned.find)
     return Release(value, stored.content, request.reserved, stored.seq, replayed)
+
+
+def _digest_of(facts: Facts, identity: str) -> str:
+    """What a request is known by, beside its costs."""
+    return digest(canonical([identity, facts.shown, facts.described.text, facts.explained]))
 
 
 def _require_known(described: Described) -> None:

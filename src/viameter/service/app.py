@@ -95,7 +95,7 @@ def _api(prefix: str) -> FastAPI:
 
 def _add_operations(app: FastAPI) -> None:
     @app.get("/healthz", include_in_schema=False)
-    def healthy() -> Response:
+    async def healthy() -> Response:
         """Whether the process answers."""
         return PlainTextResponse("ok\n")
 

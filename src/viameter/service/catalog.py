@@ -14,7 +14,9 @@ from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
 from viameter.query.bounding import Limits as UnitLimits
+from viameter.query.engines import copied
 from viameter.query.engines.names import split_name
+from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_size
 from viameter.service.state import SAME_ROWS, Registered, State
 from viameter.session import Table
@@ -64,7 +66,7 @@ class Catalog:
         return self._state.dataset(name)
 
     def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
-        """A new dataset with its budget. Nothing is read of its rows.
+        """A new dataset with its budget. Nothing that is said here depends on its rows.
 
         The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
         what was spent of it.
@@ -142,8 +144,9 @@ class Catalog:
         found = self._asked.get((name, person, limited))
         if found is None:
             scopes = [personal(name, person)] if limited else []
-            found = self.opened(name).table.asked_by(person, scopes=scopes, deadline=self._limits.seconds)
-            self._asked[name, person, limited] = found
+            made = self.opened(name).table.asked_by(person, scopes=scopes, deadline=self._limits.seconds)
+            # Two threads may have made one: all use the same, and it stays.
+            found = self._asked.setdefault((name, person, limited), made)
         return found
 
     def scope(self, name: str) -> Scope:
@@ -206,7 +209,6 @@ class Catalog:
             raise ParameterError('unit is missing: whose presence is hidden, as in {"per": "patient", "rows": 5}')
         unit = read_unit(document["unit"])
         order = document.get("order", "native")
-        options["cached"] = self._is_cached(source)
         try:
             opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
         except ParameterError as problem:
@@ -214,11 +216,19 @@ class Catalog:
             folder = self._sources[document["source"]].folder
             hidden = "" if folder is None else f"{Path(folder).resolve()}{os.sep}"
             raise ParameterError(str(problem).replace(hidden, "") if hidden else str(problem)) from None
-        backend = opened.session.source.on.backend if hasattr(opened.session.source, "on") else None
-        if backend is not None and backend.name == "duckdb":
-            size = read_size(self._limits.memory, "memory")
-            backend.con.execute(f"SET memory_limit = '{size}B'")
-        return opened
+        rows = opened.session.source
+        if not isinstance(rows, Rows) or rows.on.engine != "duckdb":
+            return opened
+        size = read_size(self._limits.memory, "memory")
+        rows.on.backend.con.execute(f"SET memory_limit = '{size}B'")
+        if not self._is_cached(source):
+            return opened
+        try:
+            copy = copied(rows.on.with_expression(rows.expression.select(*rows.schema)))
+            kept: Table = open_table(copy.expression, unit=unit, budget=pure(1), order=order)
+        except ParameterError:
+            return opened  # too large after all: whether it is kept in memory is nobody's to see
+        return kept
 
     def _is_cached(self, source: Any) -> bool:
         """Whether a source is a file that is small enough to be kept in memory."""
@@ -246,7 +256,7 @@ class Catalog:
             raise ParameterError(f"table={plain(table)}: expected the name of one file")
         folder = Path(source.folder).resolve()
         path = (folder / file).resolve()
-        if not path.is_relative_to(folder) or not os.path.exists(path) or path == folder:  # noqa: PTH110, long names
+        if not path.is_relative_to(folder) or not os.path.isfile(path):  # noqa: PTH113, long names
             raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
         return str(path), inner or None
 

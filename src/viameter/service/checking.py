@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from viameter.service.problems import Problem
 from viameter.service.sandbox import PYTHON, run_alone
 
 SECONDS = 20
@@ -23,8 +24,12 @@ def check_submitted(text: str) -> dict[str, Any]:
     """
     limits = [str(SECONDS), str(MEMORY)]
     command = [*PYTHON, "viameter.service.sandbox", *limits, "viameter_check", "/dev/stdin"]
-    with _AT_ONCE:
+    if not _AT_ONCE.acquire(blocking=False):
+        raise Problem(503, "busy", "other certificates are being checked: try again", retry_after=5)
+    try:
         said, _ = run_alone(command, text.encode("utf-8", "replace"), SECONDS + 5)
+    finally:
+        _AT_ONCE.release()
     lines = said.decode("utf-8", "replace").splitlines()
     # A report that was cut off has neither of the two.
     if not lines or (lines[0] != "FAILED" and lines[-1] != "OK"):

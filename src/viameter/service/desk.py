@@ -31,6 +31,8 @@ from viameter.session.written import preview_of, read_cost, read_question, relea
 
 MOST_QUESTIONS = 512
 """How many questions are kept as they were read, so that asking again does not read and compile them again."""
+PREVIEWS = 8
+"""How many previews are made at once: a large one takes seconds, and must not hold everybody else up."""
 GRACE = 30.0
 """Seconds after a question's deadline for which another process may still be storing its answer."""
 
@@ -40,8 +42,6 @@ class Job:
     """A release that runs, or waits to."""
 
     asked: Asked
-    question: Any
-    cost: Mapping[str, Any]
     future: Future[dict[str, Any]]
     began: float = field(default_factory=time.monotonic)
 
@@ -54,19 +54,25 @@ class Desk:
         self._workers = ThreadPoolExecutor(limits.queries, thread_name_prefix="viameter-question")
         self._jobs: dict[tuple[str, str], Job] = {}
         self._lock = threading.Lock()
-        self._read: OrderedDict[tuple[str, ...], tuple[Any, dict[str, Any]]] = OrderedDict()
+        self._read: OrderedDict[tuple[str, ...], tuple[Any, tuple[Any, dict[str, Any]]]] = OrderedDict()
+        self._previewing = threading.BoundedSemaphore(PREVIEWS)
         self._turns: dict[str, Turns] = {}
         self._closed = False
 
     def preview(self, person: str, dataset: str, document: Mapping[str, Any]) -> dict[str, Any]:
         """What a question would cost; nothing is read or spent."""
-        question, cost = self._question(person, dataset, document)
-        return preview_document(question, preview_of(question, cost))
+        if not self._previewing.acquire(blocking=False):
+            raise Problem(503, "busy", "too many previews are being made: try again", retry_after=1)
+        try:
+            question, cost = self._question(person, dataset, document)
+            return preview_document(question, preview_of(question, cost))
+        finally:
+            self._previewing.release()
 
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
         """Begin a release, or find the one that runs under the same key."""
         # What cannot be understood is refused here, and leaves nothing behind.
-        question, cost = self._question(person, dataset, document)
+        self._question(person, dataset, document)
         asked = Asked(person, key, dataset, json.loads(json.dumps(document)), now())
         with self._lock:
             job = self._jobs.get((person, key))
@@ -78,7 +84,7 @@ class Desk:
                 raise Problem(503, "shutting_down", "the service is being stopped; nothing was spent", retry_after=10)
             if len(self._jobs) >= self._limits.queries + self._limits.waiting:
                 raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
-            job = Job(asked, question, cost, Future())
+            job = Job(asked, Future())
             # Whoever gives up waiting cannot cancel it for others who wait, nor for the ledger.
             job.future.set_running_or_notify_cancel()
             self._jobs[person, key] = job
@@ -90,7 +96,7 @@ class Desk:
         """Release, and whatever comes of it is what all who wait are told."""
         outcome, entry, result, error = "released", None, None, None
         try:
-            result = self._release(job.asked, job.question, job.cost)
+            result = self._release(job.asked)
             outcome, entry = ("replayed" if result["replayed"] else "released"), result["entry"]
         except BaseException as problem:
             error, outcome = problem, _outcome(problem)
@@ -106,7 +112,7 @@ class Desk:
             assert result is not None
             job.future.set_result(result)
 
-    def _release(self, asked: Asked, question: Any, cost: Mapping[str, Any]) -> dict[str, Any]:
+    def _release(self, asked: Asked) -> dict[str, Any]:
         known = self._state.remember(asked)
         if known is not None:
             if not _is_same(known, asked):
@@ -114,10 +120,13 @@ class Desk:
             if self._charged(asked.by, asked.key) is not None:
                 return self._replayed(known)
         try:
+            # Read now, and not when it began to wait: who pays may have changed since.
+            question, cost = self._question(asked.by, asked.dataset, asked.document)
             with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
                 answer = release_of(question, cost, key=asked.key)
-        except BaseException:
-            if self._charged(asked.by, asked.key) is None:
+        except BaseException as problem:
+            # What the ledger has under the key, if anything, is then no answer to this question.
+            if isinstance(problem, KeyTaken) or self._charged(asked.by, asked.key) is None:
                 self._state.forget(asked.by, asked.key)
             raise
         released = LAST_RELEASE.get()
@@ -170,15 +179,16 @@ class Desk:
     def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A question as it was written, read; the same one again, as long as it is kept."""
         table = self._catalog.asked_by(dataset, person)
-        place = (dataset, person, str(id(table)), json.dumps(document))
+        place = (dataset, person, json.dumps(document))
         with self._lock:
             found = self._read.get(place)
-            if found is not None:
+            # Another table, of which somebody else pays too, makes another question of it.
+            if found is not None and found[0] is table:
                 self._read.move_to_end(place)
-                return found
+                return found[1]
         read = read_question(table, document), read_cost(document)
         with self._lock:
-            self._read[place] = read
+            self._read[place] = (table, read)
             while len(self._read) > MOST_QUESTIONS:
                 self._read.popitem(last=False)
         return read

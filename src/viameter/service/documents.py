@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
 from viameter.core import Loss
@@ -36,7 +37,7 @@ def scope_document(scope: Scope) -> dict[str, Any]:
 
 def share_of(part: Loss, cap: Loss) -> float:
     """About what share of a budget a loss is, from 0 to 1; for bars, and for nothing that is decided."""
-    return min(float(share(part, cap)), 1.0)
+    return float(min(share(part, cap), Fraction(1)))
 
 
 def dataset_document(opened: Opened, scope: Scope, roles: list[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from viameter.composition import FilterMeter
 from viameter.composition.entries import Charge
 from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measurement
-from viameter.errors import ParameterError, SealedError
+from viameter.errors import KeyTaken, ParameterError, SealedError
 from viameter.ledger import Ledger, LedgerMeter, Line, Release, Scope, history
 
 NO_LEDGER = "key: without a ledger nothing is stored that could be given again: open the table with ledger='budget.db'"
@@ -173,13 +173,13 @@ class LedgerPurse(Purse):
 
 
 class ReplayPurse(LedgerPurse):
-    """The same scopes, of which nothing can be spent: what was released under a key is given again, and nothing else.
-
-    That the question is the one that was asked then is for whoever uses it to know.
-    """
+    """The same scopes, of which nothing can be spent: what was released under a key is given again, no more."""
 
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
-        """What was stored under the key."""
+        """What was stored under the key; KeyTaken if that was for another question, or of another dataset."""
         if key is None:
             raise ParameterError("key is missing: which of the answers that were released is meant?")
+        request = self.ledger.store.request(self.meter.by, key)
+        if request is None or not self.meter.is_of(request, measurement, identity=identity()):
+            raise KeyTaken(key)
         return self.ledger.replay(key, by=self.meter.by).value

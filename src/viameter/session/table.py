@@ -184,7 +184,7 @@ class Table:
     def replayed_for(self, person: str) -> Table:
         """The table whose questions are answered from the ledger alone, by what a person got under the same key.
 
-        Nothing can be spent or run; that a question is the one that was asked under its key is not checked.
+        Nothing can be spent or run; KeyTaken if another question was asked under the key.
         """
         from viameter.session.purse import LedgerPurse, ReplayPurse
 

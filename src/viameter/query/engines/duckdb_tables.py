@@ -15,6 +15,7 @@ from viameter.query.engines.names import fresh_name, split_name
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable, as_its_own
 
+LONGEST_HEADER = 2**20
 DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 
 
@@ -56,13 +57,25 @@ def _header(path: str) -> list[str]:
         folder = Path(path).anchor or "."
         path = str(min(Path(folder).glob(str(Path(path).relative_to(Path(path).anchor)))))
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file), [])
+        with Path(path).open("rb") as file:
+            # No more than the first line is decoded: what stands in rows decides nothing here.
+            names = next(csv.reader([_first_line(file.read(LONGEST_HEADER)).decode("utf-8-sig")]), [])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ParameterError(f"{path!r} cannot be read as csv ({type(error).__name__})") from None
     if not names or len(set(names)) != len(names) or not all(names):
         raise ParameterError(f"{path!r} has no header: expected a first line of different names, with commas between")
     return names
+
+
+def _first_line(start: bytes) -> bytes:
+    """The bytes up to the first end of a line that is not within quotes."""
+    is_quoted = False
+    for place, byte in enumerate(start):
+        if byte == ord('"'):
+            is_quoted = not is_quoted
+        elif byte in b"\r\n" and not is_quoted:
+            return start[:place]
+    return start
 
 
 def open_frame(frame: Any, backend: Any) -> EngineTable:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
+from viameter.errors import ViameterError
 from viameter.ledger import Ledger
 from viameter.ledger.lines import Line, entries_back, line_of
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
@@ -18,12 +19,13 @@ from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
 from viameter.service.documents import dataset_document, line_document, schema_document, scope_document
 from viameter.service.problems import Problem, not_found
+from viameter.service.watching import log
 from viameter.session.written_values import read_loss
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200
-MOST_LOOKED_AT = 50_000
-"""How many entries are looked through for those of one person."""
+MOST_LOOKED_AT = 500
+"""How many entries one reply looks through for those of one person; `before` in it says where to go on."""
 DatasetName = Annotated[str, Path(max_length=64)]
 
 
@@ -31,7 +33,14 @@ DatasetName = Annotated[str, Path(max_length=64)]
 def list_datasets(visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
     """The datasets that you may see, with what is left of their budgets."""
     names = visit.person.visible(visit.service.catalog.names())
-    return {"datasets": [_dataset(visit, name) for name in names]}
+    found = []
+    for name in names:
+        try:
+            found.append(_dataset(visit, name))
+        except ViameterError as problem:
+            # Rows that cannot be reached now hide no other dataset.
+            log("unavailable", dataset=name, error=type(problem).__name__)
+    return {"datasets": found}
 
 
 @router.post("", response_model=m.Dataset, status_code=201)
@@ -143,10 +152,17 @@ def show_certificate(
 
 def history_document(visit: Visit, dataset: str, *, last: int, before: int | None) -> dict[str, Any]:
     """Lines of a dataset's history that a person may read."""
-    allowed = (line for line in _lines(visit, dataset) if may_read(visit, line))
-    wanted = (line for line in allowed if before is None or line.seq < before)
-    found = list(itertools.islice(wanted, last + 1))
-    return {"lines": [line_document(line, dataset=dataset) for line in found[:last]], "more": len(found) > last}
+    found: list[Line] = []
+    older = (line for line in _lines(visit, dataset) if before is None or line.seq < before)
+    following = None
+    for looked_at, line in enumerate(older):
+        if len(found) == last or looked_at == MOST_LOOKED_AT:
+            following = line.seq + 1
+            break
+        if may_read(visit, line):
+            found.append(line)
+    lines = [line_document(line, dataset=dataset) for line in found]
+    return {"lines": lines, "more": following is not None, "before": following}
 
 
 def _lines(visit: Visit, dataset: str) -> Iterator[Line]:
@@ -160,8 +176,7 @@ def _lines(visit: Visit, dataset: str) -> Iterator[Line]:
     back = [_back(ledger, dataset), *(_back(ledger, name) for name in limits)]
     merged = heapq.merge(*back, key=lambda line: -line.seq)
     # A charge is in the history of every scope that paid.
-    looked_at = itertools.islice(merged, MOST_LOOKED_AT)
-    return (next(same) for _, same in itertools.groupby(looked_at, key=lambda line: line.seq))
+    return (next(same) for _, same in itertools.groupby(merged, key=lambda line: line.seq))
 
 
 def _back(ledger: Ledger, scope: str) -> Iterator[Line]:

@@ -225,6 +225,7 @@ class History(Reply):
 
     lines: list[dict[str, Any]]
     more: bool
+    before: int | None = Field(description="What to ask for next, if there is more.")
 
 
 class LineDetail(Reply):

@@ -46,7 +46,7 @@ def verified(visit: Visit, source: str, bound: str | None) -> list[dict[str, Any
     limits = visit.service.config.limits
     visit.service.releases.take(visit.person.name)
     free = _VERIFYING.setdefault(id(visit.service), threading.BoundedSemaphore(limits.verifications))
-    if not free.acquire(timeout=limits.verify_seconds):
+    if not free.acquire(blocking=False):
         raise Problem(503, "busy", "other programs are being verified: try again", retry_after=5)
     try:
         return verify_submitted(source, bound=bound, seconds=limits.verify_seconds)
