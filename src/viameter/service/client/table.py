@@ -135,9 +135,9 @@ class RemoteTable:
             found = self.dataset.wire.get(f"/datasets/{quote(self.name, safe='')}/history", **query)
             with understood():
                 lines += found["lines"]
-                if found["more"] is not True or not found["lines"]:
+                if found["more"] is not True or not isinstance(found["before"], int):
                     return charges_of(lines)
-                query["before"] = int(lines[-1]["entry"])
+                query["before"] = found["before"]
 
     def __getitem__(self, name: str) -> Expression:
         return Column(name, self.schema.require(name))
