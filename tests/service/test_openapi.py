@@ -78,7 +78,7 @@ def run_in(chosen: settings, cases: st.SearchStrategy[Any], running: Running, he
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=lambda part: str(part).removeprefix(API))
 def test_replies_are_as_they_are_described(running: Running, schema: Any, method: str, path: str) -> None:
-    send_examples(running, schema, method, path, 4)
+    send_examples(running, schema, method, path, 3)
 
 
 @pytest.mark.long
