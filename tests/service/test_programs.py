@@ -68,6 +68,7 @@ def test_without_a_bound_the_least_is_found_for_each_program_in_order() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_bound_may_be_a_loss() -> None:
     text = HEAD + ONE.format(name="normal", what="q + vm.gauss(10)").replace(", eps: vm.Eps", "")
     (found,) = verify_submitted(text, bound="zcdp 1/200")
@@ -109,6 +110,7 @@ def test_the_time_is_shared_and_what_is_not_needed_is_left_to_the_others(monkeyp
     assert [entry["share"] for entry in verify_submitted(text, seconds=12)] == [3, 4, 4, 8]
 
 
+@pytest.mark.long
 def test_programs_whose_turn_does_not_come_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, """
         import time
@@ -183,6 +185,7 @@ def test_arguments_that_make_no_sense_start_nothing(
         verify_submitted(**{"text": HEAD + RIGHT, **wrong})
 
 
+@pytest.mark.long
 def test_texts_of_every_kind_come_through() -> None:
     text = HEAD + '"""Größe, \u2028, 🦆 and \\ud83e"""\n' + RIGHT
     assert [entry["status"] for entry in verify_submitted(text, bound="eps")] == ["PROVED"]
@@ -338,6 +341,7 @@ def test_more_memory_than_allowed_is_unknown_for_this_program_and_those_after_it
         ("ValueError('a secret')", programs.FAILED),
     ],
 )
+@pytest.mark.long
 def test_errors_of_the_search_are_said_in_constant_words(
     problem: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,6 +463,7 @@ time.sleep(600)
     assert soon(lambda: not alive(own) and not alive(other))
 
 
+@pytest.mark.long
 def test_time_of_the_processor_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, """
         import time
@@ -533,6 +538,7 @@ def test_a_search_that_does_not_end_is_killed() -> None:
     assert not children()
 
 
+@pytest.mark.long
 def test_many_threads_may_ask_at_once() -> None:
     texts = [HEAD + ONE.format(name=f"p{place}", what=f"q + vm.lap({place + 1} / eps)") for place in range(4)]
     with ThreadPoolExecutor(4) as pool:

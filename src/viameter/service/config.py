@@ -120,7 +120,7 @@ def config_of(
 ) -> Config:
     """The configuration that a document says.
 
-    >>> config_of({"server": {"port": 9000}, "sources": {"files": {"folder": "data"}}}).server.port
+    >>> config_of({"server": {"port": 9000}, "limits": {"seconds": 10}}).server.port
     9000
     """
     known = {"server", "storage", "limits", "sources", "dataset", "metrics"}

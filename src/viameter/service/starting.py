@@ -48,6 +48,8 @@ def serve(config: Config, say: Say) -> None:
                 server.run(sockets=[socket_])
             waits = not server.force_exit
             say("stopping: questions in flight are finished, or stay charged; a second Ctrl-C does not wait for them")
+        except KeyboardInterrupt:
+            waits = False  # a second one, before the waiting began
         finally:
             _close(service, say, waits=waits)
 

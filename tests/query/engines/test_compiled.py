@@ -57,7 +57,10 @@ def test_a_compiled_query_with_a_salt_is_the_query_with_that_salt(backend: Any, 
     table = load(backend, "compiled_shapes", ROWS)
     drawn, dice = salts(), random.Random(1)
     # All kinds of limits, whatever else is asked, in a different selection for each engine and order.
-    for shape in dice.sample(SHAPES, 40) + [shape for shape in SHAPES if shape["units"] and shape["bins"]][::3]:
+    for shape in (
+        dice.sample(SHAPES, 40 if backend.name == "duckdb" else 12)
+        + [shape for shape in SHAPES if shape["units"] and shape["bins"]][::3]
+    ):
         ordered = {**shape, "order": order}
         texts = []
         for salt in (next(drawn), next(drawn)):
