@@ -26,4 +26,5 @@ def in_threads(*tasks: Callable[[], Any]) -> None:
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
     assert not [thread for thread in threads if thread.is_alive()], "a thread did not end: deadlock"
-    assert problems == []
+    for problem in problems:
+        raise problem

@@ -34,6 +34,7 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import ORDERS, Law, at_most, close, real, renyi, two_way
+from tests.processes import alone
 from tests.threads import in_threads
 
 import viameter as vm
@@ -569,6 +570,7 @@ def test_many_threads_sharing_one_filter_never_overspend() -> None:
     assert set(refused) == {vm.pure(0)}
 
 
+@alone
 def test_a_filter_does_not_survive_a_fork() -> None:
     meter = capped()
     reader, writer = os.pipe()

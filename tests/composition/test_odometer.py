@@ -36,6 +36,7 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import at_most, close
+from tests.processes import alone
 from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
@@ -661,6 +662,7 @@ def test_many_threads_share_one_odometer_and_every_release_is_counted_once() -> 
     assert runs.count == 200 and meter.loss(1) == vm.pure(20) and meter.loss(3) == vm.pure(60)
 
 
+@alone
 def test_a_meter_does_not_survive_a_fork() -> None:
     meter = PURE(DATA)
     child = meter(tenth(function=lambda _: echo()))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.processes import alone
 from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
@@ -238,6 +239,7 @@ def refusals(*attempts: Callable[[], Any]) -> int:
     return refused
 
 
+@alone
 def test_it_does_not_answer_in_a_forked_process() -> None:
     count = counter()
     count("next")
@@ -251,6 +253,7 @@ def test_it_does_not_answer_in_a_forked_process() -> None:
     assert count("next") == 2
 
 
+@alone
 def test_a_fork_while_another_thread_holds_it_refuses_and_does_not_hang() -> None:
     count = counter()
     held, done = threading.Event(), threading.Event()
@@ -270,6 +273,7 @@ def test_a_fork_while_another_thread_holds_it_refuses_and_does_not_hang() -> Non
     in_threads(hold, fork)
 
 
+@alone
 def test_a_wrapper_made_after_a_fork_does_not_bring_it_back() -> None:
     from contextlib import nullcontext
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.ledger.conftest import SPACE
+from tests.processes import alone
 from tests.threads import in_threads
 
 import viameter as vm
@@ -797,6 +798,7 @@ def test_functions_are_the_same_in_another_process() -> None:
     assert said[0] == said[1] and len(said[0].splitlines()) == 9
 
 
+@alone
 def test_a_ledger_in_memory_is_not_spent_again_by_a_forked_process() -> None:
     book = ledgers.in_memory()
     book.define("visits", vm.pure(1), SPACE)

@@ -14,6 +14,7 @@ from tests.neighborhood.families import Family
 from tests.neighborhood.test_against_brute_force import FAMILIES
 from tests.neighborhood.test_against_brute_force_in_place import by_column, by_id, contributions
 from tests.neighborhood.test_against_brute_force_of_graphs import incident, induced, spans
+from tests.processes import alone
 from tests.threads import in_threads
 
 import viameter as vm
@@ -321,6 +322,7 @@ def test_threads_share_one_tally() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@alone
 def test_a_meter_does_not_survive_a_fork() -> None:
     a, _, _ = wards()
     meter = nb.odometer(VISITS, vm.PureDP)(DATA)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.processes import alone
 
 import viameter.sampling
 from viameter.sampling import SYSTEM, Tape, TapeExhausted, discrete_gaussian, discrete_laplace
@@ -51,6 +52,7 @@ def test_every_stream_takes_a_fresh_key(monkeypatch: pytest.MonkeyPatch) -> None
     assert (discrete_laplace(1000, 10) != discrete_laplace(1000, 10)).any()
 
 
+@alone
 def test_eight_forks_and_their_parent_draw_different_noise() -> None:
     laplace_engine.cache_clear()
     discrete_laplace(1000, 1000)

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from tests.ledger.crash.clients import COST, SCOPE, make_ledger
-from tests.ledger.crash.processes import results_of
 from tests.ledger.crash.referee import in_the_books, read_database
+from tests.processes import results_of
 
 from viameter import ledger as ledgers
 from viameter.ledger.stores.base import Store

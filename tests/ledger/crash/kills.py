@@ -9,9 +9,9 @@ import time
 from functools import partial
 
 from tests.ledger.crash.clients import Client, make_ledger
-from tests.ledger.crash.processes import folder_in_memory, fork, kill
 from tests.ledger.crash.referee import problems, read_database
 from tests.ledger.crash.world import World
+from tests.processes import folder_in_memory, fork, kill
 
 from viameter.errors import OverBudget
 

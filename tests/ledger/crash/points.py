@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from tests.ledger.crash.clients import Client, make_ledger
-from tests.ledger.crash.processes import folder_in_memory, fork, wait_until_killed
 from tests.ledger.crash.referee import problems, read_database
 from tests.ledger.crash.world import World
+from tests.processes import folder_in_memory, fork, wait_until_killed
 
 from viameter.ledger import witness as witness_module
 from viameter.ledger.witness import Witness

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.ledger.conftest import SPACE
 from tests.ledger.crash.clients import COST
-from tests.ledger.crash.processes import results_of
 from tests.ledger.crash.referee import in_the_books, read_database
+from tests.processes import results_of
 
 import viameter as vm
 from viameter import ledger as ledgers

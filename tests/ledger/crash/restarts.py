@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from tests.ledger.crash.clients import Client, make_ledger
-from tests.ledger.crash.processes import results_of
 from tests.ledger.crash.referee import problems, read_database
 from tests.ledger.crash.server import Server
 from tests.ledger.crash.world import World
+from tests.processes import results_of
 
 from viameter.errors import AnswerLost
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.ledger.crash.forks import CHILDREN, EACH, charge_on_both_sides
-from tests.ledger.crash.processes import in_clean_process
+from tests.processes import in_clean_process
 
 
 def test_a_ledger_is_used_in_children_and_in_the_parent(location: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
-from tests.ledger.crash.processes import folder_in_memory
+from tests.processes import folder_in_memory
 from tests.threads import in_threads
 
 import viameter as vm

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.ledger.crash.interrupts import SECONDS, VICTIMS, charge_and_interrupt
 from tests.ledger.crash.kinds import KINDS, requests_of_every_kind
-from tests.ledger.crash.processes import folder_in_memory, in_clean_process
+from tests.processes import folder_in_memory, in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.conftest import new_database
 from tests.ledger.crash.kills import kill_until_spent, kill_workers
-from tests.ledger.crash.processes import in_clean_process
+from tests.processes import in_clean_process
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -8,8 +8,8 @@ import pytest
 from tests.ledger.crash import mutants
 from tests.ledger.crash.clients import Client
 from tests.ledger.crash.kills import kill_workers
-from tests.ledger.crash.processes import folder_in_memory, in_clean_process
 from tests.ledger.crash.races import race
+from tests.processes import folder_in_memory, in_clean_process
 
 SAID: dict[type[Client], tuple[str, ...]] = {
     mutants.ByHand: (),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.conftest import new_database
 from tests.ledger.crash.points import POINTS, kill_at_points, kill_while_made
-from tests.ledger.crash.processes import in_clean_process
+from tests.processes import in_clean_process
 
 AS_FAR_AS: dict[str, tuple[str, list[str]]] = {name: (reached, []) for name, (_, _, reached) in POINTS.items()}
 

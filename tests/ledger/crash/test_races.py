@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.ledger.conftest import SPACE, new_database
 from tests.ledger.crash.clients import COST
-from tests.ledger.crash.processes import folder_in_memory, in_clean_process
 from tests.ledger.crash.races import charge, race, race_to_open
 from tests.ledger.crash.referee import in_the_books, read_database
+from tests.processes import folder_in_memory, in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers

@@ -11,9 +11,9 @@ import pytest
 from tests.ledger.conftest import new_database
 from tests.ledger.crash.clients import COST, make_ledger
 from tests.ledger.crash.points import around, nth
-from tests.ledger.crash.processes import in_clean_process
 from tests.ledger.crash.referee import in_the_books, read_database
 from tests.ledger.crash.restarts import charge_through_restarts
+from tests.processes import in_clean_process
 from tests.threads import in_threads
 
 import viameter as vm

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import functools
 import gc
+import inspect
 import os
 import pickle
 import signal
@@ -17,8 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[3]
-MAIN = "from tests.ledger.crash.processes import main; main()"
+ROOT = Path(__file__).parents[1]
+MAIN = "from tests.processes import main; main()"
 
 
 def in_clean_process(function: Callable[..., Any], *args: Any, within: float = 600, **options: Any) -> Any:
@@ -42,6 +44,16 @@ def in_clean_process(function: Callable[..., Any], *args: Any, within: float = 6
     return pickle.loads(answer)
 
 
+def alone(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that forks, in a clean process: engines and servers of earlier tests have threads that a fork breaks."""
+
+    @functools.wraps(test)
+    def run(*args: Any, **options: Any) -> None:
+        in_clean_process(test, *args, **options)
+
+    return run
+
+
 def _what_it_does(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """End a process that hangs, and have it say where each of its threads is."""
     process.send_signal(signal.SIGABRT)  # which its fault handler answers, whatever holds the interpreter
@@ -58,7 +70,7 @@ def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)  # whatever is printed is no answer
     module, name, args, options = pickle.load(sys.stdin.buffer)
-    function = getattr(sys.modules.get(module) or __import__(module, fromlist=[name]), name)
+    function = inspect.unwrap(getattr(sys.modules.get(module) or __import__(module, fromlist=[name]), name))
     gc.freeze()  # what is imported is not looked at again, and stays shared with what is forked
     result = function(*args, **options)
     with os.fdopen(answer, "wb") as file:
