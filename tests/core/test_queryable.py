@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.processes import alone
+from tests.processes import alone, end_with_parent
 from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
@@ -221,6 +221,7 @@ def run_in_fork(task: Callable[[], int]) -> int:
     if child == 0:
         code = 99
         try:
+            end_with_parent()
             code = task()
         finally:
             os._exit(code)
