@@ -9,7 +9,10 @@ say    = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 # do all of Spark's: see conftest.py.
 PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(nproc 2>/dev/null || echo 2) + 1) --dist loadfile
 
-.PHONY: help demo setup setup-run test test-long lint types newest-python docs bench lock clean
+# Tests start many processes: what was compiled once is kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: help demo setup setup-run test test-long lint types compiled fast docs-test newest-venv newest-python docs bench lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -24,11 +27,9 @@ setup-run:
 setup: ## set up everything that development needs
 	@scripts/setup dev
 
-test: setup lint types ## every test that is not marked long, the linters and the type checker
-	$(call say,pytest: unit and property tests and every example in README and docs and docstrings)
-	@$(PYTEST) -m "not long"
-	$(call say,sphinx: the docs build without warnings)
-	@$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
+test: setup ## every test that is not marked long, the linters and the type checker
+	@$(MAKE) --no-print-directory --jobs=2 lint types compiled
+	@$(MAKE) --no-print-directory --jobs=2 fast docs-test newest-venv
 	@$(MAKE) --no-print-directory newest-python
 
 test-long: setup ## the tests marked long
@@ -44,8 +45,23 @@ types: setup
 	$(call say,mypy --strict)
 	@$(BIN)/mypy --no-error-summary
 
+# In a new clone, one process compiles the tests while mypy has the other core, and not each worker for itself.
+compiled: setup
+	@ls tests/core/__pycache__/*pytest* > /dev/null 2>&1 || $(BIN)/python -m pytest --collect-only -qq -m "not long" > /dev/null
+
+fast: setup
+	$(call say,pytest: unit and property tests and every example in README and docs and docstrings)
+	@$(PYTEST) -m "not long"
+
+docs-test: setup
+	$(call say,sphinx: the docs build without warnings)
+	@$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
+
+newest-venv: setup
+	@scripts/newest-python install
+
 newest-python: setup ## test the core on the newest Python found on this machine
-	@scripts/newest-python
+	@scripts/newest-python test
 
 docs: setup ## build the docs into docs/_build/html
 	$(call say,sphinx)

@@ -23,6 +23,10 @@ pages = [
 pytest_collect_file = SybilCollection([docstrings, *pages]).pytest()
 
 
+SLOW = ("spark", "tests/service/", "tests/ledger/crash/", "tests/ledger/tampering/", "tests/project/", "tests/query/")
+"""Where files have few tests that take long."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With `--dist loadfile`, tests of a file go to one worker together, and so do those of Spark, of whatever file.
@@ -38,5 +42,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             # Of a test the one who deals them out knows the name alone; tests/query/conftest.py sees to it.
             file, _, name = nodeid.partition("::")
             return "spark" if file.startswith("tests/query/") and "spark" in name else file
+
+        def _assign_work_unit(self, node: Any) -> None:
+            # Files with most tests come first, unless there are slow ones: in the end nobody waits for one of those.
+            slow = next((scope for word in SLOW for scope in self.workqueue if scope.startswith(word)), None)
+            if slow is not None:
+                self.workqueue.move_to_end(slow, last=False)
+            super()._assign_work_unit(node)
 
     return FilesAndSpark(config, log)

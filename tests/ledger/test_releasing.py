@@ -28,6 +28,7 @@ from tests.threads import in_threads
 
 import viameter as vm
 from viameter import ledger as ledgers
+from viameter.core.deadlines import read_deadline, run_by
 from viameter.errors import (
     AnswerLost,
     KeyTaken,
@@ -43,7 +44,6 @@ from viameter.errors import (
 )
 from viameter.ledger import Ledger, Terms
 from viameter.ledger.codec import decode
-from viameter.ledger.deadlines import read_deadline, run_by
 from viameter.ledger.identity import describe
 from viameter.ledger.recording import describe_query
 from viameter.ledger.releasing import STAYS

@@ -40,7 +40,7 @@ def test_the_sdist_builds_from_what_it_has(built: Path) -> None:
     assert {"pyproject.toml", "README.md", "LICENSE", "src/viameter/py.typed"} <= names
 
 
-@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+@pytest.mark.parametrize("kind", ["*.whl", pytest.param("*.tar.gz", marks=pytest.mark.long)])
 def test_what_was_built_installs_and_runs(built: Path, tmp_path: Path, kind: str) -> None:
     (package,) = built.glob(kind)
     environment = tmp_path / "env"

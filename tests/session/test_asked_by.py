@@ -1,5 +1,6 @@
 """One table, several people; and a deadline that stops the engine."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +55,13 @@ def test_a_deadline_stops_the_engine_and_lets_others_ask(tmp_path: Path) -> None
     turn = turn_of(table.session.source.on.backend)
     assert turn.lock.acquire(timeout=60), "the engine still works for nobody"
     turn.lock.release()
+
+
+def test_a_question_has_its_time_even_behind_slow_ones(tmp_path: Path) -> None:
+    where: dict[str, Any] = {"ledger": tmp_path / "b.db", "dataset": "visits"}
+    table = vm.open(ROWS, unit=vm.per_row(), budget=vm.pure(1), **where)
+    turn = turn_of(table.session.source.on.backend)
+    turn.lock.acquire()  # what the question of somebody else does, for longer than this one may run
+    threading.Timer(2.0, turn.lock.release).start()
+    answer = table.asked_by("ann", deadline=1.0).agg(n=vm.count()).release(spend=vm.pure(1))
+    assert len(answer.to_dicts()) == 1

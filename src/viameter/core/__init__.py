@@ -9,6 +9,7 @@
 - `computation`, `transformation`, `measurement`: functions with a bound, and how they are chained.
 - `recipe`: computations that wait for their space.
 - `queryable`: state machines that answer queries.
+- `deadlines`: what takes too long is given up.
 - `sealed`: nothing of the rows leaves through an error.
 - `trusted`: parts that users define.
 """

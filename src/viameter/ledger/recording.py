@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from viameter.composition import FilterMeter, Meter
 from viameter.core import Measurement, Queryable
+from viameter.core.deadlines import run_by
 from viameter.core.measurement import PostProcessing
 from viameter.errors import FormatError, QueryableEnded, QueryableError, SealedError, ViameterError
 from viameter.ledger.book import Request, StoredAnswer
 from viameter.ledger.chain import digest
 from viameter.ledger.codec import decode, encode
-from viameter.ledger.deadlines import run_by
 from viameter.ledger.identity import describe, without_addresses
 from viameter.ledger.requests import require_turn
 from viameter.ledger.scopes import Scope

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from viameter.core import Loss, Measure, Measurement, Recipe, Space, Transformation
 from viameter.core.conversion import convertible
+from viameter.core.deadlines import read_deadline, run_by
 from viameter.errors import (
     AnswerLost,
     DomainMismatch,
@@ -32,7 +33,6 @@ from viameter.errors import (
 from viameter.ledger.book import Request, StoredAnswer
 from viameter.ledger.chain import canonical, digest
 from viameter.ledger.codec import decode, encode
-from viameter.ledger.deadlines import read_deadline, run_by
 from viameter.ledger.identity import Described, describe, without_addresses
 from viameter.ledger.recording import Recorder, Replay
 from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, read_cost

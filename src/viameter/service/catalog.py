@@ -80,7 +80,7 @@ class Catalog:
         settled = {key: value for key, value in document.items() if key != "budget" and value is not None}
         _check_description(settled)
         with self._opening:
-            opened = self._open_rows(name, settled)
+            opened = self._open_rows(settled)
             check_columns(settled, opened)
             _require_limits(opened)
             known = self._scope(name)
@@ -107,7 +107,9 @@ class Catalog:
                     if not unfinished:
                         self._state.drop_dataset(name, by=by)
                     raise
-            return self.opened(name)
+            registered = self._state.dataset(name)
+            assert registered is not None
+            return self._keep(registered, opened)
 
     def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
         """Say something else of a dataset: its title, its description, what is public of its columns."""
@@ -133,10 +135,14 @@ class Catalog:
             registered = self._state.dataset(name)
             if registered is None:
                 raise ParameterError(f"there is no dataset {plain(name)}")
-            rows = self._open_rows(name, registered.document)
-            made = Opened(registered, Table(rows.session.under(self._purse(name, rows)), rows.relation))
-            self._opened[name] = made
-            return made
+            return self._keep(registered, self._open_rows(registered.document))
+
+    def _keep(self, registered: Registered, rows: Table) -> Opened:
+        """A dataset whose rows are open, from now on under its budget."""
+        purse = self._purse(registered.name, rows)
+        made = Opened(registered, Table(rows.session.under(purse), rows.relation))
+        self._opened[registered.name] = made
+        return made
 
     def asked_by(self, name: str, person: str) -> Table:
         """A dataset as somebody asks it: their own limit pays too, if they have one."""
@@ -199,7 +205,7 @@ class Catalog:
     def _has_scope(self, name: str) -> bool:
         return self._ledger.store.scope(name) is not None
 
-    def _open_rows(self, name: str, document: Mapping[str, Any]) -> Table:
+    def _open_rows(self, document: Mapping[str, Any]) -> Table:
         """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""
         from viameter.measures import pure
 

@@ -73,7 +73,17 @@ class Desk:
         """Begin a release, or find the one that runs under the same key."""
         # What cannot be understood is refused here, and leaves nothing behind.
         self._question(person, dataset, document)
-        asked = Asked(person, key, dataset, json.loads(json.dumps(document)), now())
+        return self._begin(Asked(person, key, dataset, json.loads(json.dumps(document)), now()))
+
+    def ask_again(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job | None:
+        """The same at once, for what is asked again and known to be understood; None if it is not."""
+        text = json.dumps(document)
+        with self._lock:
+            known = (dataset, person, text) in self._read
+        return self._begin(Asked(person, key, dataset, json.loads(text), now())) if known else None
+
+    def _begin(self, asked: Asked) -> Job:
+        person, key = asked.by, asked.key
         with self._lock:
             job = self._jobs.get((person, key))
             if job is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,12 +36,15 @@ class Service:
     requests: RateLimit = field(init=False)
     releases: RateLimit = field(init=False)
     logins: RateLimit = field(init=False)
+    verifications: threading.BoundedSemaphore = field(init=False)
+    """How many programs are verified at once."""
 
     def __post_init__(self) -> None:
         limits = self.config.limits
         object.__setattr__(self, "requests", RateLimit(limits.requests_per_minute))
         object.__setattr__(self, "releases", RateLimit(limits.releases_per_minute))
         object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
+        object.__setattr__(self, "verifications", threading.BoundedSemaphore(limits.verifications))
 
     def close(self, *, waits: bool = True) -> int:
         """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""

@@ -36,6 +36,16 @@ SAME_ROWS = "these rows are registered as {!r}: a second budget for the same row
 OFTEN = 10.0
 """Seconds to wait for another process that writes."""
 
+# Asked with every request, and so written once.
+_WHO = (
+    sa.select(TOKENS, PEOPLE.c.active, GRANTS.c.role, GRANTS.c.dataset)
+    .join(PEOPLE, PEOPLE.c.name == TOKENS.c.person)
+    .outerjoin(GRANTS, GRANTS.c.person == TOKENS.c.person)
+)
+_WHO_HAS = _WHO.where(TOKENS.c.hash == sa.bindparam("hash"))
+_WHO_IS = _WHO.where(TOKENS.c.id == sa.bindparam("id"))
+_REMEMBER = sa.insert(QUESTIONS)
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -154,9 +164,9 @@ class State:
             finally:
                 connection.info.pop("writes", None)
 
-    def _read(self, query: Any) -> list[Any]:
+    def _read(self, query: Any, **values: Any) -> list[Any]:
         with self._engine.connect() as connection:
-            return list(connection.execute(query))
+            return list(connection.execute(query, values))
 
     # People and what they were granted.
 
@@ -260,21 +270,15 @@ class State:
 
     def who_has(self, token: str) -> Person | None:
         """Whose token it is; None if it is nobody's, was revoked or has expired."""
-        return self._who(TOKENS.c.hash == hashed(token)) if is_token(token) else None
+        return self._who(_WHO_HAS, hash=hashed(token)) if is_token(token) else None
 
     def who_signed_in(self, secret: str) -> Person | None:
         """Who signed in with this cookie; None if nobody did, or their token is worth nothing any more."""
         rows = self._read(sa.select(LOGINS).where(LOGINS.c.hash == hashed(secret)))
-        return self._who(TOKENS.c.id == rows[0].token) if rows and now() < rows[0].expires else None
+        return self._who(_WHO_IS, id=rows[0].token) if rows and now() < rows[0].expires else None
 
-    def _who(self, which: Any) -> Person | None:
-        wanted = (
-            sa.select(TOKENS, PEOPLE.c.active, GRANTS.c.role, GRANTS.c.dataset)
-            .join(PEOPLE, PEOPLE.c.name == TOKENS.c.person)
-            .outerjoin(GRANTS, GRANTS.c.person == TOKENS.c.person)
-            .where(which)
-        )
-        rows = self._read(wanted)
+    def _who(self, wanted: sa.Select[Any], **which: str) -> Person | None:
+        rows = self._read(wanted, **which)
         if not rows or not rows[0].active or not _token(rows[0]).is_valid(now()):
             return None
         grants = frozenset(Grant(Role(row.role), row.dataset) for row in rows if row.role is not None)
@@ -342,7 +346,7 @@ class State:
         values = {"document": json.dumps(asked.document), "asked": asked.asked, "dataset": asked.dataset}
         try:
             with self._write() as connection:
-                connection.execute(sa.insert(QUESTIONS).values(by=asked.by, key=asked.key, **values))
+                connection.execute(_REMEMBER, {"by": asked.by, "key": asked.key, **values})
         except sa.exc.IntegrityError:
             return self.asked(asked.by, asked.key)
         return None

@@ -9,9 +9,9 @@ from typing import Any
 
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
+from viameter.core.deadlines import is_given_up
 from viameter.errors import ParameterError, QueryableError, ViameterError, plain
 from viameter.ledger import Ledger
-from viameter.ledger.deadlines import is_given_up
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database

@@ -79,8 +79,9 @@ def test_homogeneous_optimum_delta_requires_exact_numbers_in_their_range() -> No
     ("each", "d", "count", "delta"),
     [
         ("0.05", "0", 20, "1e-3"),
-        ("0.05", "0", 200, "1e-6"),
-        ("0.1", "1e-9", 100, "1e-6"),
+        pytest.param("0.05", "0", 200, "1e-6", marks=pytest.mark.long),
+        pytest.param("0.1", "1e-9", 100, "1e-6", marks=pytest.mark.long),
+        ("0.1", "1e-9", 40, "1e-6"),
         ("3", "0", 7, "1e-12"),
         ("0.5", "1e-4", 3, "0.2"),
         ("1", "0", 40, "1e-300"),

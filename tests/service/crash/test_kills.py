@@ -163,7 +163,7 @@ def witnessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_client_was_told_survives_kills_of_the_service(tmp_path: Path) -> None:
-    kill_and_restart(tmp_path, str(tmp_path / "ledger.db"), rounds=3, seed=1)
+    kill_and_restart(tmp_path, str(tmp_path / "ledger.db"), rounds=2, seed=1)
 
 
 @pytest.mark.usefixtures("witnessed")

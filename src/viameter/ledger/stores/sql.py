@@ -56,6 +56,10 @@ _REQUESTS = sa.select(tables.requests).where(
 )
 _SCOPES = sa.select(tables.scopes).where(tables.scopes.c.name.in_(sa.bindparam("names", expanding=True)))
 _ENTRIES = sa.select(tables.entries).where(tables.entries.c.seq.in_(sa.bindparam("numbers", expanding=True)))
+_SCOPE = sa.select(tables.scopes).where(tables.scopes.c.name == sa.bindparam("of"))
+_REQUEST = sa.select(tables.requests).where(
+    tables.requests.c.by == sa.bindparam("of_by"), tables.requests.c.key == sa.bindparam("of_key")
+)
 _INSERT = {table: sa.insert(table) for table in tables.metadata.sorted_tables}
 
 
@@ -287,8 +291,8 @@ class SQLStore(Store):
             self._reader = connection
             return found
 
-    def _rows(self, wanted: sa.Select[Any]) -> Sequence[Any]:
-        return self._read(lambda connection: connection.execute(wanted).all())
+    def _rows(self, wanted: sa.Select[Any], **values: Any) -> Sequence[Any]:
+        return self._read(lambda connection: connection.execute(wanted, values).all())
 
     def head(self) -> Head:
         """The last entry."""
@@ -318,7 +322,7 @@ class SQLStore(Store):
 
     def scope(self, name: str) -> Scope | None:
         """A scope as it stands."""
-        row = next(iter(self._rows(sa.select(tables.scopes).where(tables.scopes.c.name == name))), None)
+        row = next(iter(self._rows(_SCOPE, of=name)), None)
         return None if row is None else self._scope(row)
 
     def scopes(self) -> list[Scope]:
@@ -336,8 +340,7 @@ class SQLStore(Store):
 
     def request(self, by: str, key: str) -> Request | None:
         """A request by who made it, and its key."""
-        wanted = sa.select(tables.requests).where(tables.requests.c.by == by, tables.requests.c.key == key)
-        row = next(iter(self._rows(wanted)), None)
+        row = next(iter(self._rows(_REQUEST, of_by=by, of_key=key)), None)
         return None if row is None else Request(*row)
 
     def answers(self, reserved: int) -> list[StoredAnswer]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any
 
+from viameter.core.deadlines import in_line
 from viameter.query.engines.compiled import Statement, compile_query, written_sql
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.jobs import Job, job_of
@@ -38,8 +39,10 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
 
     statement = query if isinstance(query, Statement) else compile_query(table.backend, query)
     turn = turn_of(table.backend)
-    while not turn.lock.acquire(timeout=HALF_A_SECOND):
-        tell()
+    if not turn.lock.acquire(blocking=False):
+        with in_line():
+            while not turn.lock.acquire(timeout=HALF_A_SECOND):
+                tell()
     try:
         running = _Running(_prepared(table, statement, turn), turn)
         running.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 from fastapi import APIRouter
@@ -17,7 +16,6 @@ from viameter.service.problems import Problem
 from viameter.service.programs import verify_submitted
 
 router = APIRouter(tags=["proofs"])
-_VERIFYING: dict[int, threading.BoundedSemaphore] = {}
 
 
 @router.post("/certificates/check", response_model=m.Checked)
@@ -45,7 +43,7 @@ def verified(visit: Visit, source: str, bound: str | None) -> list[dict[str, Any
     """Verdicts on submitted programs; so many requests at once, and others are told to come back."""
     limits = visit.service.config.limits
     visit.service.releases.take(visit.person.name)
-    free = _VERIFYING.setdefault(id(visit.service), threading.BoundedSemaphore(limits.verifications))
+    free = visit.service.verifications
     if not free.acquire(blocking=False):
         raise Problem(503, "busy", "other programs are being verified: try again", retry_after=5)
     try:
