@@ -188,6 +188,7 @@ def _server(service: Service) -> uvicorn.Server:
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies or "",
             timeout_graceful_shutdown=settings.shutdown_seconds,
+            http="h11",  # the other one has no limit on headers, and anybody can send those
             h11_max_incomplete_event_size=64 * 1024,
             ws="none",
         )

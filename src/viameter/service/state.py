@@ -425,5 +425,7 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    # One that reads first and asks to write later would find that another process has written in between.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.info.get("writes") else "BEGIN")
+    # One that reads first and asks to write later would find that another process has written in between; what only
+    # reads is one statement, and needs none.
+    if connection.info.get("writes"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

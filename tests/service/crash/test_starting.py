@@ -191,3 +191,15 @@ def test_the_whole_tour_with_its_page_ends_by_itself() -> None:
     result = CliRunner().invoke(main, ["demo", "--serve"])
     assert result.exit_code == 0, result.output
     assert "it was stopped" in result.output
+
+
+@pytest.mark.parametrize("part", [b"x" * 2**16, b"x: y\r\n" * 2**13], ids=["one header", "many headers"])
+def test_headers_that_do_not_end_are_refused_before_they_fill_the_memory(tmp_path: Path, part: bytes) -> None:
+    with serving(tmp_path) as served, socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as sent:
+        sent.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nA: b")
+        with contextlib.suppress(ConnectionError):
+            for _ in range(1000):
+                sent.sendall(part)
+            pytest.fail("all of it was taken")
+        with served.connection() as another:
+            assert another.request("GET", "/me").status == 200

@@ -79,6 +79,8 @@ class SQLStore(Store):
         self._parsed: dict[str, tuple[str, Scope]] = {}
         self._stood: dict[str, tuple[int, str]] = {}
         """How scopes stood when a transaction of this process last held or changed them: they never go back."""
+        self._documented: set[str] = set()
+        """Names of certificates that are there, some of them: they are not looked for with every charge."""
 
     def prepare(self, *, create: bool) -> None:
         """See that the tables are there, of this version; make them, or bring them there from an older one."""
@@ -158,6 +160,9 @@ class SQLStore(Store):
             raise
         self._writer = connection
         self._stood |= {name: (book.scopes[name].seq, book.states[name]) for name in book.changed_scopes}
+        if len(self._documented) > _AT_ONCE:
+            self._documented = set()
+        self._documented |= book.documents.keys()
 
     def _commit(self, connection: sa.Connection, transaction: sa.Transaction) -> None:
         """Commit what was written; what was undone meanwhile is tried again, since a commit of nothing is no error."""
@@ -263,12 +268,12 @@ class SQLStore(Store):
             raise LedgerTampered(f"{what} was changed while it was held")
 
     def _keep_documents(self, connection: sa.Connection, book: Book) -> None:
-        if not book.documents:
+        asked = book.documents.keys() - self._documented
+        if not asked:
             return
-        known = connection.execute(
-            sa.select(tables.documents.c.name).where(tables.documents.c.name.in_(list(book.documents)))
-        ).scalars()
-        new = [{"name": name, "text": book.documents[name]} for name in book.documents.keys() - set(known)]
+        wanted = sa.select(tables.documents.c.name).where(tables.documents.c.name.in_(asked))
+        known = set(connection.execute(wanted).scalars())
+        new = [{"name": name, "text": book.documents[name]} for name in asked - known]
         if new:
             connection.execute(_INSERT[tables.documents], new)
 

@@ -51,7 +51,9 @@ async def release(
     wait = min(_seconds(prefer), service.config.limits.seconds + 5)
     loop = asyncio.get_running_loop()
     asked = (visit.person.name, dataset, question.document(), chosen)
-    job = service.desk.ask_again(*asked) or await loop.run_in_executor(None, service.desk.ask, *asked)
+    job = service.desk.ask_again(*asked)
+    if job is None:
+        job = await loop.run_in_executor(None, service.desk.ask, *asked)
     future = asyncio.wrap_future(job.future)
     try:
         done = await asyncio.wait_for(asyncio.shield(future), wait)
