@@ -8,8 +8,10 @@ import json
 import logging
 import shutil
 import socket
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -226,7 +228,13 @@ def listening(app: Any, *, prefix: str = "") -> Iterator[str]:
         server.should_exit = True
         thread.join(PATIENCE)
         listener.close()
-        assert not thread.is_alive(), "the server did not stop"
+        assert not thread.is_alive(), f"the server did not stop: {_where(thread)}"
+
+
+def _where(thread: threading.Thread) -> str:
+    """What a thread is doing, and all others."""
+    frames = {one.name: sys._current_frames().get(one.ident or 0) for one in [thread, *threading.enumerate()]}
+    return "\n".join(f"{name}:\n{''.join(traceback.format_stack(frame))}" for name, frame in frames.items())
 
 
 def make_folder(folder: Path) -> None:

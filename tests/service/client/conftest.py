@@ -35,7 +35,7 @@ def make_stays(path: Path) -> None:
     path.write_text("\n".join(["patient,day,clinic,urgent,cost", *lines]) + "\n")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A service with "visits" and "stays", whose budgets tests may spend a little of."""
     folder = tmp_path_factory.mktemp("client")
@@ -45,7 +45,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield made
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def connection(serving: Running) -> Iterator[Connection]:
     """Somebody who may ask about everything."""
     with vm.connect(serving.url, token=serving.tokens["analyst-all"]) as made:

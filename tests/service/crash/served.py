@@ -30,6 +30,7 @@ CONFIG = """
 [server]
 port = 0
 shutdown_seconds = {shutdown_seconds}
+trusted_proxies = "{trusted_proxies}"
 [storage]
 ledger = "{ledger}"
 state = "{state}"
@@ -70,6 +71,7 @@ SETTINGS: dict[str, Any] = {
     "queries": 4,
     "waiting": 100,
     "budget": "1",
+    "trusted_proxies": "",
 }
 ROWS = {"slow": 2_000, "endless": 40_000_000}
 """Each of so many rows is joined with fifty thousand: about half a second of work, and more than anybody waits for."""
