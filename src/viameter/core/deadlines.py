@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextvars
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TypeVar
 
-from viameter.errors import ParameterError, SealedError, plain
+from viameter.errors import ParameterError, SealedError, ViameterError, plain
 
 T = TypeVar("T")
 
@@ -20,6 +21,12 @@ IN_LINE = 16
 """How many times its limit something may stand in line: those before it have limits too, unless what they use hangs."""
 LOOK_AGAIN = 0.05
 """Seconds after which it is looked at again whether something still stands in line."""
+AT_ONCE = 4096
+"""How many items of a long loop are gone through before it is looked at again whether anybody waits."""
+
+
+class GivenUp(ViameterError):
+    """Something ran past its deadline, and is told to stop. Nobody sees this, since nobody waits any more."""
 
 
 def read_deadline(given: Any) -> float | None:
@@ -70,6 +77,24 @@ def is_given_up() -> bool:
     """Whether nobody waits any more for what runs here: long work may ask, and stop."""
     clock = _CLOCK.get()
     return clock is not None and clock.given_up.is_set()
+
+
+def stop_if_given_up() -> None:
+    """End what runs here if nobody waits for it any more: long loops ask once a round, and nothing else changes."""
+    if is_given_up():
+        raise GivenUp("nobody waits for this any more")
+
+
+def while_awaited(items: Iterable[T]) -> Iterator[T]:
+    """The same items in the same order, for a loop over many small ones that is to end once nobody waits for it.
+
+    >>> list(while_awaited([3, 1, 2]))
+    [3, 1, 2]
+    """
+    rest = iter(items)
+    while some := list(islice(rest, AT_ONCE)):
+        stop_if_given_up()
+        yield from some
 
 
 @contextmanager

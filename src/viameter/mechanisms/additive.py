@@ -16,6 +16,7 @@ import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, dyadic, exact, times
 from viameter.core import Measurement, Space, by, constructor
+from viameter.core.deadlines import stop_if_given_up
 from viameter.errors import NoTheorem, ParameterError
 from viameter.measures import ZCDP, PureDP, pure, zcdp
 from viameter.measures.amounts import PureLoss, ZCDPLoss
@@ -265,6 +266,7 @@ def _adder(scale: Fraction, draw: Callable[..., Any]) -> Callable[[Any], Any]:
         noise = draw(len(member), scale)
         far = noise.max(initial=0) >= _HALF or noise.min(initial=0) <= -_HALF
         for start in range(0, len(noise), _CHUNK):
+            stop_if_given_up()
             _add_saturating(member[start : start + _CHUNK], noise[start : start + _CHUNK], far)
         return noise
 

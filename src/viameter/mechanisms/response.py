@@ -9,6 +9,7 @@ import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, dyadic, exact, times
 from viameter.core import Measurement, Space, by, constructor
+from viameter.core.deadlines import while_awaited
 from viameter.errors import NoTheorem, ParameterError
 from viameter.measures import PureDP, pure
 from viameter.measures.amounts import PureLoss
@@ -78,7 +79,7 @@ def randomized_response(space: Space, *, probability: Number) -> Measurement:
     def many(member: Array) -> Array:
         kept = bernoulli(len(member), chance)
         told = np.array(member)
-        for place in np.flatnonzero(~kept).tolist():
+        for place in while_awaited(np.flatnonzero(~kept).tolist()):
             told[place] = _another(answers, member[place])
         return told
 

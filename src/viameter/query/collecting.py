@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from viameter.core.deadlines import stop_if_given_up, while_awaited
 from viameter.query.bounding import Limits, statement
 from viameter.query.engines import WEIGHT_OF_KEY, run
 from viameter.query.expressions import Type
@@ -44,6 +45,8 @@ class Collecting:
         found: dict[Statistic, Array] = {}
         # One pass, and one more for each further column whose distribution is asked for.
         for place, bins in enumerate(leaves or [None]):
+            # An engine that answers at once never tells how far it is, and so is never stopped.
+            stop_if_given_up()
             first = place == 0
             units = first and any(isinstance(one, Units) for one in wanted)
             found |= self._pass(rows, totals if first else [], bins, units=units, salt=salt)
@@ -102,7 +105,7 @@ class Collecting:
         known: dict[tuple[Any, ...], int | None] = {}
         groups = list(zip(*columns, listed, strict=True)) if columns else [(True,)] * size
         place = self.keys.finder()
-        for group in groups:
+        for group in while_awaited(groups):
             if group not in known:
                 known[group] = place(group[:-1], bool(group[-1])) if columns else 0
         return [known[group] for group in groups]
@@ -130,7 +133,7 @@ def _one_each(cells: list[Cell], values: list[Any]) -> dict[Cell, int]:
     must not be added up, since a unit has its limits in each; the larger number moves no further than both.
     """
     found: dict[Cell, int] = {}
-    for cell, value in zip(cells, values, strict=True):
+    for cell, value in while_awaited(zip(cells, values, strict=True)):
         number = int(value)
         found[cell] = max(found[cell], number) if cell in found else number
     return found
@@ -149,6 +152,7 @@ def _merged(leaves: Array, bins: Bins) -> Array:
     """Rows by bin from rows by leaf."""
     if bins.ways == 1:
         return leaves
+    stop_if_given_up()
     table = leaves.reshape(-1, bins.leaves)
     padded = np.pad(table, ((0, 0), (0, bins.cells * bins.ways - bins.leaves)))
     merged: Array = padded.reshape(len(table), bins.cells, bins.ways).sum(axis=2).reshape(-1)
@@ -156,4 +160,4 @@ def _merged(leaves: Array, bins: Bins) -> Array:
 
 
 def _saturated(numbers: list[int], most: int = MOST) -> Array:
-    return np.array([min(max(number, -most), most) for number in numbers], dtype=np.int64)
+    return np.array([min(max(number, -most), most) for number in while_awaited(numbers)], dtype=np.int64)

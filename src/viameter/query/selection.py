@@ -9,6 +9,7 @@ from typing import Any
 
 from viameter.arith import dyadic
 from viameter.core import Loss, Measurement, by
+from viameter.core.deadlines import while_awaited
 from viameter.errors import NoTheorem, NumberError, ParameterError
 from viameter.measures import ApproxDP, ApproxZCDP
 from viameter.measures.amounts import ApproxLoss, ApproxZCDPLoss
@@ -164,7 +165,7 @@ class Counting:
             order=self.order,
         )
         found: dict[Key, int] = {}
-        for row in run(rows.on, query, progress=self.progress):
+        for row in while_awaited(run(rows.on, query, progress=self.progress)):
             key = tuple(row[name] for name in self.columns)
             if all(not isinstance(value, str) or "\x00" not in value for value in key):
                 # Two that an engine tells apart and Python does not: the larger one moves by no more than either.

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from viameter.core.deadlines import stop_if_given_up
 from viameter.sampling.alias import AliasTable
 from viameter.sampling.bernoulli import bernoulli_exp
 from viameter.sampling.entropy import Entropy, Stream
@@ -137,6 +138,7 @@ class Engine:
         drawn = np.empty(count, dtype=np.int64)
         filled = 0
         while filled < count:
+            stop_if_given_up()
             missing = min(count - filled, _CHUNK)
             # A few more than are needed, for those that are refused; what is left over is not used.
             refusals = self.family.refusals * missing if self._second else 0.0

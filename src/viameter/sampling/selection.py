@@ -22,6 +22,7 @@ import numpy as np
 
 from viameter.arith import Number, exact
 from viameter.arith.arrays import require_ieee
+from viameter.core.deadlines import stop_if_given_up
 from viameter.errors import NumberError, ParameterError, plain
 from viameter.sampling.bernoulli import bernoulli_exp, geometric_exp, uniform_below
 from viameter.sampling.engine import LARGEST
@@ -85,6 +86,7 @@ def permute_and_flip(scores: Scores, scale: Number, *, entropy: Entropy = SYSTEM
     heads = np.empty(count, dtype=np.bool_)
     with np.errstate(all="ignore"):
         for start in range(0, count, _CHUNK):
+            stop_if_given_up()
             chances = weights.near(start, start + _CHUNK)
             words = stream.words(len(chances), _COIN_BITS)
             # The uniform number is in [word, word + 1) 2^-32: heads if all of that is below the chance.
@@ -133,6 +135,7 @@ def top_k(scores: Scores, scale: Number, k: int, *, pick: Pick = exponential, en
     indices = np.arange(len(left))
     picked: list[int] = []
     for _ in range(k):
+        stop_if_given_up()
         place = pick(left, number, entropy=entropy)
         picked.append(int(indices[place]))
         left, indices = np.delete(left, place), np.delete(indices, place)
@@ -178,6 +181,7 @@ def _by_floats(weights: Weights, drawn: int, width: int) -> int | None:
     starts = np.arange(0, _CHUNK, _BLOCK)
     with np.errstate(all="ignore"):
         for start in range(0, count, _CHUNK):
+            stop_if_given_up()
             part = weights.near(start, start + _CHUNK)
             first = start // _BLOCK
             sums[first : first + len(starts)] = np.add.reduceat(part, starts[: -(-len(part) // _BLOCK)])
@@ -235,7 +239,10 @@ class _Rest(Entropy):
 def _largest_sum(scores: Scores, scale: Fraction, stream: Stream) -> tuple[int, int]:
     """Add noise; the largest sum, and the first place where it is."""
     if not _SMALLEST_SCALE <= scale <= LARGEST_SCALE:
-        noise = [_laplace(scale, stream) for _ in range(len(scores))]
+        noise = []
+        for _ in range(len(scores)):
+            stop_if_given_up()  # each of these may take milliseconds
+            noise.append(_laplace(scale, stream))
     else:
         drawn = laplace_engine(scale).draw_many(len(scores), _Rest(stream))
         lowest, highest = int(drawn.min()), int(drawn.max())

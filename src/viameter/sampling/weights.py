@@ -38,6 +38,7 @@ from viameter.arith import dyadic
 from viameter.arith.arrays import Floats
 from viameter.arith.double_double import Pair, fast_two_sum, multiply, two_sum
 from viameter.arith.elementary import exp_pair
+from viameter.core.deadlines import stop_if_given_up, while_awaited
 from viameter.errors import NumberError
 
 Scores: TypeAlias = npt.NDArray[np.int64] | Floats
@@ -123,6 +124,7 @@ class Weights:
         weights: list[int] = []
         with np.errstate(all="ignore"):
             for start in range(0, len(self.scores), _CHUNK):
+                stop_if_given_up()
                 highs, lows = _exp_of_pair(self._gap_pairs(start, start + _CHUNK), factor, _bounded(shift))
                 weights += map(_add_truncated, (highs * unit).tolist(), (lows * unit).tolist())
         return weights
@@ -131,7 +133,8 @@ class Weights:
         """All weights in units of 2^-bits, at most 2 too low. Slow: microseconds for each score that occurs."""
         distinct, places = np.unique(self.scores, return_inverse=True)
         top = Fraction(self.top)
-        values = [fixed_exp((top - Fraction(score)) / self.scale, bits) for score in distinct.tolist()]
+        scores = while_awaited(distinct.tolist())
+        values = [fixed_exp((top - Fraction(score)) / self.scale, bits) for score in scores]
         return [values[place] for place in places.tolist()]
 
     def _gaps(self, start: int, stop: int) -> Floats:

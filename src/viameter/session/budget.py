@@ -9,8 +9,8 @@ from typing import Any
 
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
-from viameter.core.deadlines import is_given_up
-from viameter.errors import ParameterError, QueryableError, ViameterError, plain
+from viameter.core.deadlines import GivenUp, stop_if_given_up
+from viameter.errors import ParameterError, QueryableError, plain
 from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
@@ -20,7 +20,7 @@ from viameter.query.rows import Rows
 from viameter.query.units import Unit
 from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
 
-__all__ = ["Charged", "Session"]
+__all__ = ["Charged", "GivenUp", "Session"]
 
 
 class Session:
@@ -117,10 +117,6 @@ class Session:
         return self.purse.charge(measurement, key=key, identity=identity)
 
 
-class GivenUp(ViameterError):
-    """A question ran past its deadline: its engine is told to stop. Nobody sees this, since nobody waits any more."""
-
-
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Told about twice a second that a question still runs: says so, and stops it if its deadline has passed."""
@@ -129,8 +125,7 @@ class Waiting:
 
     def __call__(self, text: str) -> None:
         """Tell, or stop."""
-        if is_given_up():
-            raise GivenUp("nobody waits for this question any more")
+        stop_if_given_up()
         if self.tell is not None:
             self.tell(text)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Any
 
-from viameter.core.deadlines import in_line
+from viameter.core.deadlines import in_line, while_awaited
 from viameter.query.engines.compiled import Statement, compile_query, written_sql
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.jobs import Job, job_of
@@ -55,7 +55,7 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
     except BaseException:
         running.cancel()
         raise
-    return [dict(zip(statement.columns, row, strict=True)) for row in running.rows()]
+    return [dict(zip(statement.columns, row, strict=True)) for row in while_awaited(running.rows())]
 
 
 def sql_of(table: EngineTable, query: Any, *, pretty: bool = True) -> str:
