@@ -16,6 +16,7 @@ from viameter.ledger import Ledger, Scope
 from viameter.query.bounding import Limits as UnitLimits
 from viameter.query.engines import copied
 from viameter.query.engines.names import split_name
+from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_size
 from viameter.service.state import SAME_ROWS, Registered, State
@@ -32,6 +33,16 @@ DESCRIPTION = frozenset({"title", "description", "columns"})
 SETTLED = frozenset({"source", "table", "unit", "types", "order"})
 LONGEST = 10_000
 COLUMN_KEYS = frozenset({"description", "values", "bounds"})
+MOVED = (
+    "the rows of the dataset {!r} are in another place than when it was registered, and its budget is not theirs: put "
+    "back what was there, or register these rows as a new dataset"
+)
+MAYBE_SAME = (
+    "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
+    "is; let the users of both sources execute pg_control_system() before they are registered"
+)
+CERTAIN = "postgresql system "
+"""How the place of rows begins whose server says which one it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,22 @@ class Opened:
 
     registered: Registered
     table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rows are, in words that are the same for the same rows, under whatever name they are asked for."""
+
+    text: str
+    by_address: str | None = None
+    """The words for it if the server did not say which one it is."""
+    on_server: str = ""
+    """The end of the words, which are the same on all servers."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All words for it."""
+        return (self.text,) if self.by_address is None else (self.text, self.by_address)
 
 
 class Catalog:
@@ -80,7 +107,8 @@ class Catalog:
         settled = {key: value for key, value in document.items() if key != "budget" and value is not None}
         _check_description(settled)
         with self._opening:
-            opened = self._open_rows(settled)
+            source, table = self._source(settled)
+            opened = self._open_rows(settled, source, table)
             check_columns(settled, opened)
             _require_limits(opened)
             known = self._scope(name)
@@ -94,11 +122,12 @@ class Catalog:
                 )
             if known is not None:
                 self._purse(name, opened)  # refused, if what it is a budget of is something else
-            self._refuse_linked(settled)
+            place = self._place(settled, source, table, opened)
+            self._refuse_same(name, source, table, place)
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
-            unfinished = known is None and self._is_unfinished(name, settled)
+            unfinished = known is None and self._is_unfinished(name, settled, place)
             if not unfinished:
-                self._state.add_dataset(name, settled, place=self._place(settled, opened), by=by)
+                self._state.add_dataset(name, settled, place=place.text, by=by)
             if known is None:
                 assert budget is not None
                 try:
@@ -120,6 +149,9 @@ class Catalog:
         opened = self.opened(name)
         check_columns(document, opened.table)
         said = {**opened.registered.document, **document}
+        if "columns" in document:
+            # Of columns that are not named now, what was said stays.
+            said["columns"] = {**opened.registered.document.get("columns", {}), **document["columns"]}
         self._state.describe_dataset(name, said, by=by, changed=document)
         with self._opening:
             self._opened[name] = replace(opened, registered=replace(opened.registered, document=said))
@@ -135,7 +167,13 @@ class Catalog:
             registered = self._state.dataset(name)
             if registered is None:
                 raise ParameterError(f"there is no dataset {plain(name)}")
-            return self._keep(registered, self._open_rows(registered.document))
+            source, table = self._source(registered.document)
+            rows = self._open_rows(registered.document, source, table)
+            place = self._place(registered.document, source, table, rows)
+            if registered.place not in place.texts:
+                raise ParameterError(MOVED.format(name))
+            self._refuse_same(name, source, table, place)
+            return self._keep(registered, rows)
 
     def _keep(self, registered: Registered, rows: Table) -> Opened:
         """A dataset whose rows are open, from now on under its budget."""
@@ -149,8 +187,10 @@ class Catalog:
         limited = self._has_scope(personal(name, person))
         found = self._asked.get((name, person, limited))
         if found is None:
-            scopes = [personal(name, person)] if limited else []
-            made = self.opened(name).table.asked_by(person, scopes=scopes, deadline=self._limits.seconds)
+            own = [personal(name, person)]
+            # A limit that is set between this look and the charge is seen by the charge itself.
+            paying = {"scopes": own} if limited else {"unless": own}
+            made = self.opened(name).table.asked_by(person, deadline=self._limits.seconds, **paying)
             # Two threads may have made one: all use the same, and it stays.
             found = self._asked.setdefault((name, person, limited), made)
         return found
@@ -185,10 +225,14 @@ class Catalog:
         """Whether there is such a dataset, with its budget; without one, it was cut off while it was registered."""
         return self._state.dataset(name) is not None and self._has_scope(name)
 
-    def _is_unfinished(self, name: str, settled: Mapping[str, Any]) -> bool:
+    def _is_unfinished(self, name: str, settled: Mapping[str, Any], place: Place) -> bool:
         """Whether these rows have the name already, and somebody was cut off before they were given a budget."""
         found = self._state.dataset(name)
-        return found is not None and all(found.document.get(word) == settled.get(word) for word in SETTLED)
+        if found is None or any(found.document.get(word) != settled.get(word) for word in SETTLED):
+            return False
+        if found.place not in place.texts:
+            raise ParameterError(MOVED.format(name))
+        return True
 
     def _purse(self, name: str, rows: Table) -> Purse:
         session = rows.session
@@ -205,11 +249,10 @@ class Catalog:
     def _has_scope(self, name: str) -> bool:
         return self._ledger.store.scope(name) is not None
 
-    def _open_rows(self, document: Mapping[str, Any]) -> Table:
+    def _open_rows(self, document: Mapping[str, Any], source: Any, table: str | None) -> Table:
         """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""
         from viameter.measures import pure
 
-        source, table = self._source(document)
         options: dict[str, Any] = {"types": mapping(document["types"], "types")} if "types" in document else {}
         if "unit" not in document:
             raise ParameterError('unit is missing: whose presence is hidden, as in {"per": "patient", "rows": 5}')
@@ -252,10 +295,15 @@ class Catalog:
         if not isinstance(table, str) or not table or len(table) > 300:
             raise ParameterError(f"table={plain(table)}: expected the name of a table, or of a file in the folder")
         source = self._sources[given]
+        if source.folder is None and table.count(".") > (1 if source.url is not None else 2):
+            # Ibis takes what is before a schema for a database, and reads from this one all the same.
+            raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
         if source.url is not None:
             return source.url, table
         if source.spark is not None:
-            return self._spark_session(source), table
+            session = self._spark_session(source)
+            _in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
+            return session, table
         assert source.folder is not None
         file, _, inner = table.partition("#")
         if re.search(r"[*?\[\]\0]", file):
@@ -266,30 +314,27 @@ class Catalog:
             raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
         return str(path), inner or None
 
-    def _place(self, document: Mapping[str, Any], opened: Table) -> str:
-        """The same for the same rows, under whatever name they are asked for."""
-        source, table = self._source(document)
+    def _place(self, document: Mapping[str, Any], source: Any, table: str | None, opened: Table) -> Place:
+        """Where rows are. What is opened and what is looked for here was found once: links may move in between."""
         if not isinstance(source, str):
-            return f"source {document['source']}#{str(table).casefold()}"
-        if "://" not in source:
-            return f"{source}#{_in_duckdb(table)}"
-        schema, name = split_name(str(table))
-        server = opened.session.source.on.backend.con  # type: ignore[union-attr]
-        # Two sources may be one database, by other users or in other words.
-        found = schema or server.execute("SELECT current_schema()").fetchone()[0]
-        return f"postgresql {server.info.host}:{server.info.port}/{server.info.dbname}#{found}.{name}"
+            # In one process there is one session, whatever master or server others ask for.
+            is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
+            server = f" {source.client.host}".casefold() if is_remote else ""
+            return Place(f"spark{server}#{_in_spark(source, str(table))}")
+        if not _is_file(source):
+            return _in_postgres(opened.session.source.on.backend.con, str(table))  # type: ignore[union-attr]
+        return Place(f"{source}#{_in_duckdb(table)}")
 
-    def _refuse_linked(self, document: Mapping[str, Any]) -> None:
-        """Refuse a file that is registered by another of its names, a hard link: other paths are seen through."""
-        source, table = self._source(document)
-        for other in self._state.datasets() if isinstance(source, str) and "://" not in source else ():
-            try:
-                path, inner = self._source(other.document)
-                same = isinstance(path, str) and "://" not in path and Path(path).samefile(source)
-            except (ParameterError, OSError):  # gone by now
+    def _refuse_same(self, name: str, source: Any, table: str | None, place: Place) -> None:
+        """Refuse rows that others are by another name: a file by a hard link, a table of a server that is unknown."""
+        for other in self._state.datasets():
+            if other.name == name:
                 continue
-            if same and path != source and _in_duckdb(inner) == _in_duckdb(table):
+            if other.place in place.texts or (_is_file(source) and _is_linked(other, source, table)):
                 raise ParameterError(SAME_ROWS.format(other.name))
+            is_certain = place.text.startswith(CERTAIN) and other.place.startswith(CERTAIN)
+            if place.on_server and other.place.endswith(place.on_server) and not is_certain:
+                raise ParameterError(MAYBE_SAME.format(other.name))
 
     def _spark_session(self, source: Source) -> Any:
         if source.name not in self._spark:
@@ -304,6 +349,74 @@ class Catalog:
                 builder.remote(source.spark) if remote else builder.master(source.spark)
             ).getOrCreate()
         return self._spark[source.name]
+
+
+def _is_file(source: Any) -> bool:
+    return isinstance(source, str) and "://" not in source
+
+
+def _is_linked(other: Registered, source: str, table: str | None) -> bool:
+    """Whether a dataset was registered from this file, by whatever path; other links are seen through."""
+    end = f"#{_in_duckdb(table)}"
+    if not Path(other.place).is_absolute() or not other.place.endswith(end):
+        return False
+    try:
+        return Path(other.place.removesuffix(end)).samefile(source)
+    except OSError:  # gone by now
+        return False
+
+
+def _in_spark(session: Any, table: str) -> str:
+    """A table as Spark finds it, which knows it by its catalog and database or without, in capitals or without."""
+    schema, name = split_name(table)
+    parts = [*(schema.split(".") if schema else ()), name]
+    quoted = ".".join("`{}`".format(part.replace("`", "``")) for part in parts)
+    with without_warnings_of_engines():
+        try:
+            found = session.catalog.getTable(quoted)
+        except Exception:  # by the name of its kind in each of Spark's clients; its words may say more
+            raise ParameterError(f"table={plain(table)}: Spark finds no such table") from None
+    # Views that end with the session are in no catalog.
+    return ".".join([found.catalog or "", *(found.namespace or ()), found.name]).casefold()
+
+
+def _in_postgres(connection: Any, table: str) -> Place:
+    """A table as its server knows it, by whatever address, user or words it was found."""
+    import psycopg
+
+    schema, name = split_name(table)
+    where = "n.nspname = current_schema() AND pg_catalog.pg_table_is_visible(c.oid)"
+    with_schema = "n.nspname = %(schema)s::text"
+    wanted = (
+        "SELECT current_database(), n.nspname, c.relname FROM pg_catalog.pg_class c "
+        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        f"WHERE c.relname = %(name)s::text AND {where if schema is None else with_schema}"
+    )
+    try:
+        # As text, since the server cuts names that are too long.
+        found = connection.execute(wanted, {"name": name, "schema": schema}).fetchone()
+        number = _number_of(connection)
+    except psycopg.Error as error:
+        raise ParameterError(
+            f"table={plain(table)}: the server does not say where it is ({type(error).__name__})"
+        ) from None
+    if found is None:
+        raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
+    on_server = f"/{found[0]}#{found[1]}.{found[2]}"
+    by_address = f"postgresql {connection.info.host}:{connection.info.port}{on_server}"
+    return Place(by_address if number is None else f"{CERTAIN}{number}{on_server}", by_address, on_server)
+
+
+def _number_of(connection: Any) -> int | None:
+    """The number that a server was given when it was made; None if this user may not see it."""
+    import psycopg
+
+    try:
+        with connection.transaction():  # of its own: what is refused ends it, and the connection stays
+            found = connection.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()").fetchone()
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
+        return None
+    return None if found is None or found[0] is None else int(found[0])
 
 
 def _in_duckdb(table: str | None) -> str:
@@ -345,6 +458,8 @@ def _check_description(document: Mapping[str, Any]) -> None:
             raise FormatError(f"columns.{column}.values: expected a list of at most 1000 values that are public")
         if not isinstance(bounds, list) or len(bounds) != 2 or not all(_is_number(one) for one in bounds):
             raise FormatError(f"columns.{column}.bounds: expected two numbers that are public, as in [0, 240]")
+        if bounds[0] > bounds[1]:
+            raise FormatError(f"columns.{column}.bounds: the first is above the second; expected as in [0, 240]")
 
 
 def check_columns(document: Mapping[str, Any], table: Table) -> None:

@@ -71,6 +71,8 @@ class Registered:
     document: Mapping[str, Any]
     registered: str
     by: str
+    place: str
+    """Where its rows were then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,12 +305,12 @@ class State:
     def datasets(self) -> list[Registered]:
         """All that were registered, by name."""
         rows = self._read(sa.select(DATASETS).order_by(DATASETS.c.name))
-        return [Registered(row.name, json.loads(row.document), row.registered, row.by) for row in rows]
+        return [_registered(row) for row in rows]
 
     def dataset(self, name: str) -> Registered | None:
         """One of them."""
         rows = self._read(sa.select(DATASETS).where(DATASETS.c.name == name))
-        return Registered(name, json.loads(rows[0].document), rows[0].registered, rows[0].by) if rows else None
+        return _registered(rows[0]) if rows else None
 
     def add_dataset(self, name: str, document: Mapping[str, Any], *, place: str, by: str) -> None:
         """A new dataset; refused if its name is taken, or its rows have a budget under another name."""
@@ -384,6 +386,10 @@ def _listed(grants: Iterable[Grant]) -> list[str]:
 
 def _token(row: Any) -> Token:
     return Token(row.id, row.person, row.label, row.created, row.expires, row.revoked)
+
+
+def _registered(row: Any) -> Registered:
+    return Registered(row.name, json.loads(row.document), row.registered, row.by, row.place)
 
 
 def _asked(row: Any) -> Asked:

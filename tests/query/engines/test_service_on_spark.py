@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.service.serving import QUESTION, running_in
+import pytest
+from tests.service.serving import QUESTION, make_config, running_in
 
+from viameter.errors import ParameterError
 from viameter.query.engines.quiet import without_warnings_of_engines
+from viameter.service.catalog import _in_spark
+from viameter.service.service import open_service
 
 ROWS = [
     (f"p{number % 400}", 20 + number % 60, ["Cardiology", "Emergency"][number % 2], number % 240)
@@ -43,3 +47,48 @@ def test_tables_of_spark_are_asked_by_the_service(spark_session: Any, tmp_path: 
         assert refused.status_code == 422 and "registered" in refused.text
         missing = {**dataset, "name": "missing", "table": "nowhere"}
         assert running.api("custodian-all", "POST", "/datasets", json=missing).status_code == 422
+
+
+def test_a_table_of_spark_has_one_budget_by_whatever_name(spark_session: Any, tmp_path: Path) -> None:
+    with without_warnings_of_engines():
+        spark_session.sql("CREATE DATABASE IF NOT EXISTS other")
+        for table in ("default.stays", "other.stays"):
+            spark_session.sql(f"CREATE TABLE {table} (patient string, wait int) USING parquet")
+    sources = {"files": {"folder": "data"}, "cluster": {"spark": "local[2]"}, "second": {"spark": "local[1]"}}
+    dataset = {"unit": {"per": "patient", "rows": 5}, "budget": {"zcdp": "1"}}
+    try:
+        with running_in(tmp_path / "service", sources=sources, datasets=[]) as running:
+            catalog = running.service.catalog
+            catalog.register("stays", {**dataset, "source": "cluster", "table": "stays"}, by="ann")
+            for source in ("cluster", "second"):
+                for table in ("stays", "STAYS", "default.stays", "spark_catalog.default.Stays"):
+                    with pytest.raises(ParameterError, match="registered as 'stays'"):
+                        catalog.register("again", {**dataset, "source": source, "table": table}, by="ann")
+                for table in ("nowhere", "other.nowhere", "nowhere.other.stays", "`default`.stays", "default.`stays`"):
+                    with pytest.raises(ParameterError):
+                        catalog.register("again", {**dataset, "source": source, "table": table}, by="ann")
+            catalog.register("other", {**dataset, "source": "second", "table": "other.stays"}, by="ann")
+            assert catalog.names() == ["other", "stays"]
+        # A view of the session hides the table of its name: those are other rows.
+        config = make_config(tmp_path / "service", sources=sources, datasets=[])
+        with without_warnings_of_engines():
+            spark_session.table("other.stays").createOrReplaceTempView("stays")
+        service = open_service(config)
+        try:
+            with pytest.raises(ParameterError, match="another place"):
+                service.catalog.opened("stays")
+            spark_session.catalog.dropTempView("stays")
+            assert list(service.catalog.opened("stays").table.schema) == ["patient", "wait"]
+        finally:
+            service.close()
+    finally:
+        with without_warnings_of_engines():
+            spark_session.catalog.dropTempView("stays")
+            spark_session.sql("DROP TABLE default.stays")
+            spark_session.sql("DROP DATABASE other CASCADE")
+
+
+def test_a_table_that_spark_does_not_find_is_refused_by_its_name_alone(spark_session: Any) -> None:
+    with pytest.raises(ParameterError) as refused:
+        _in_spark(spark_session, "nowhere.stays")
+    assert str(refused.value) == "table='nowhere.stays': Spark finds no such table"

@@ -1,0 +1,265 @@
+"""The same rows have one budget, by whatever name, address or link they are asked for, now or after a restart."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from tests.service.serving import make_config, make_folder
+
+from viameter.errors import ParameterError
+from viameter.service.service import Service, open_service
+
+LONG = "v" * 63
+BODY = {"unit": {"row": True}, "budget": {"pure": "1"}}
+
+
+@contextlib.contextmanager
+def opened(folder: Path, **sections: Any) -> Iterator[Service]:
+    """A service in a folder, without datasets of its configuration; opened again, it is one that was restarted."""
+    service = open_service(make_config(folder, **{"datasets": [], **sections}))
+    try:
+        yield service
+    finally:
+        service.close()
+
+
+def register(service: Service, name: str, table: str, source: str = "files") -> None:
+    """A new dataset with a budget of its own."""
+    service.catalog.register(name, {**BODY, "source": source, "table": table}, by="ann")
+
+
+def refuse(service: Service, name: str, table: str, source: str = "files") -> str:
+    """See that a dataset is not registered, and that nothing is left of it; the words in which it is refused."""
+    with pytest.raises(ParameterError) as refused:
+        register(service, name, table, source)
+    assert name not in service.catalog.names()
+    assert name not in [scope.name for scope in service.ledger.scopes()]
+    return str(refused.value)
+
+
+# Files.
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of a service, with two years of rows and a link to the first."""
+    files = tmp_path / "service" / "data"
+    make_folder(files)
+    for year in (2024, 2025):
+        (files / f"{year}.csv").write_text(f"year,wage\n{year},1\n")
+    (files / "latest.csv").symlink_to(files / "2024.csv")
+    return files.parent
+
+
+def move(folder: Path, link: str, target: str) -> None:
+    """Point a link at another file."""
+    (folder / "data" / link).unlink()
+    (folder / "data" / link).symlink_to(folder / "data" / target)
+
+
+def test_a_link_that_moved_is_another_dataset(folder: Path) -> None:
+    with opened(folder) as service:
+        register(service, "latest", "latest.csv")
+    with opened(folder) as service:
+        assert list(service.catalog.opened("latest").table.schema) == ["year", "wage"]
+    move(folder, "latest.csv", "2025.csv")
+    with opened(folder) as service:
+        with pytest.raises(ParameterError, match=r"dataset 'latest' are in another place .* as a new dataset") as moved:
+            service.catalog.opened("latest")
+        assert str(folder) not in str(moved.value) and "2025" not in str(moved.value)
+        with pytest.raises(ParameterError, match="another place"):
+            service.catalog.asked_by("latest", "ann")
+        # Its new rows were in no dataset, and its old ones are in it still.
+        register(service, "new", "2025.csv")
+        assert "'latest'" in refuse(service, "old", "2024.csv")
+    move(folder, "latest.csv", "2024.csv")
+    with opened(folder) as service:
+        assert service.catalog.opened("latest").registered.place.endswith("2024.csv#")
+        assert service.catalog.opened("new").table is not None
+
+
+def test_a_link_that_moved_before_there_was_a_budget_gets_none(folder: Path) -> None:
+    document = {**BODY, "source": "files", "table": "latest.csv"}
+    with opened(folder) as service:
+        settled = {key: value for key, value in document.items() if key != "budget"}
+        # As if it was cut off between its name and its budget.
+        service.state.add_dataset("latest", settled, place=f"{(folder / 'data' / '2024.csv').resolve()}#", by="ann")
+        move(folder, "latest.csv", "2025.csv")
+        with pytest.raises(ParameterError, match="another place"):
+            service.catalog.register("latest", document, by="ann")
+        assert not service.catalog.has_budget("latest")
+        move(folder, "latest.csv", "2024.csv")
+        service.catalog.register("latest", document, by="ann")
+        assert service.catalog.has_budget("latest")
+
+
+def test_a_file_that_became_a_link_to_another_is_not_opened(folder: Path) -> None:
+    with opened(folder) as service:
+        register(service, "old", "2024.csv")
+        register(service, "new", "2025.csv")
+    files = folder / "data"
+    (files / "2025.csv").unlink()
+    os.link(files / "2024.csv", files / "2025.csv")
+    with opened(folder) as service, pytest.raises(ParameterError, match="registered as 'old'"):
+        service.catalog.opened("new")
+
+
+def test_a_second_link_is_refused_whatever_became_of_the_first_name(folder: Path) -> None:
+    with opened(folder) as service:
+        register(service, "latest", "latest.csv")
+        move(folder, "latest.csv", "2025.csv")
+        os.link(folder / "data" / "2024.csv", folder / "data" / "hard.csv")
+        assert "'latest'" in refuse(service, "hard", "hard.csv")
+    # The source of the first is not in the configuration any more.
+    with opened(folder, sources={"others": {"folder": "data"}}) as service:
+        assert "'latest'" in refuse(service, "hard", "hard.csv", "others")
+
+
+# PostgreSQL.
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL server that knows somebody called bob."""
+    from tests.query.engines.postgres_server import running_server
+
+    with running_server() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE ROLE bob LOGIN")
+        yield url
+
+
+@dataclass(frozen=True)
+class Air:
+    """A service, and the sources by which its one database is reached: other users, other addresses."""
+
+    service: Service
+    sources: dict[str, Any]
+    folder: Path
+
+
+@pytest.fixture
+def air(server: str, tmp_path: Path) -> Iterator[Air]:
+    """A service over a database "air", and over one "sea" of the same tables."""
+    for database in ("air", "sea"):
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {database}")
+        with psycopg.connect(server.replace("/postgres?", f"/{database}?"), autocommit=True) as connection:
+            connection.execute("CREATE SCHEMA other")
+            for table in ("visits", "other.visits", LONG, '"a.b"'):
+                connection.execute(f"CREATE TABLE {table} AS SELECT 1 AS wage")
+            connection.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+            connection.execute("GRANT USAGE ON SCHEMA other TO PUBLIC")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public, other TO PUBLIC")
+    made = tmp_path / "service"
+    make_folder(made / "data")
+    start, _, host = server.partition("/postgres?host=")
+    elsewhere = f"{host}{quote('/.', safe='')}"
+    assert elsewhere != host
+    addresses = {
+        "air": f"{start}/air?host={host}",
+        "again": f"{start}/air?host={elsewhere}",
+        "bob": f"postgresql://bob@/air?host={host}",
+        "far": f"postgresql://bob@/air?host={elsewhere}",
+        "sea": f"{start}/sea?host={host}",
+    }
+    sources = {"files": {"folder": "data"}, **{name: {"url": url} for name, url in addresses.items()}}
+    with opened(made, sources=sources) as service:
+        yield Air(service, sources, made)
+
+
+def test_a_table_of_postgres_has_one_budget_by_whatever_name(air: Air) -> None:
+    # A server of another number is another one, for all that is called the same there.
+    air.service.state.add_dataset("elsewhere", {}, place="postgresql system 1/air#public.visits", by="ann")
+    register(air.service, "visits", "visits", "air")
+    assert "registered as 'visits'" in refuse(air.service, "second", "visits", "again")
+    air.service.state.drop_dataset("elsewhere", by="ann")
+    for source in ("air", "again", "bob", "far"):
+        for table in ("visits", "public.visits"):
+            assert "'visits'" in refuse(air.service, "second", table, source), (source, table)
+        for table in ("air.public.visits", "air.other.visits", '"public".visits', "public.VISITS", "x.y.z.visits"):
+            assert "registered as" not in refuse(air.service, "second", table, source), (source, table)
+    # Others have one of their own.
+    register(air.service, "other", "other.visits", "again")
+    register(air.service, "sea", "visits", "sea")
+    with opened(air.folder, sources=air.sources) as restarted:
+        assert [len(restarted.catalog.opened(name).table.schema) for name in ("visits", "other", "sea")] == [1, 1, 1]
+
+
+def test_a_name_that_postgres_cuts_is_refused(air: Air) -> None:
+    for table in (f"{LONG}x", f"public.{LONG}xyz"):
+        assert "expected" in refuse(air.service, "first", table, "air")
+    register(air.service, "long", LONG, "air")
+    for table in (f"{LONG}x", f"public.{LONG}xyz"):
+        refuse(air.service, "second", table, "air")
+
+
+@pytest.mark.parametrize("first", ["bob", "far"])
+def test_a_server_that_does_not_say_which_it_is_may_be_another(air: Air, first: str) -> None:
+    register(air.service, "visits", "visits", first)
+    place = air.service.catalog.opened("visits").registered.place
+    assert place.endswith(":5432/air#public.visits"), "bob may not ask for the number of the server"
+    for source in ("air", "again", "bob", "far"):
+        assert "'visits'" in refuse(air.service, "second", "visits", source), source
+    register(air.service, "other", "other.visits", first)
+    # The connection is of use after what was refused, and so is the dataset after a restart.
+    rows: Any = air.service.catalog.opened("visits").table.session.source
+    assert rows.on.backend.con.execute("SELECT wage FROM visits").fetchone() == (1,)
+    with opened(air.folder, sources=air.sources) as restarted:
+        assert list(restarted.catalog.opened("visits").table.schema) == ["wage"]
+    # Who may ask for it now finds the dataset that was registered before.
+    with opened(air.folder, sources={**air.sources, first: air.sources["air" if first == "bob" else "again"]}) as later:
+        assert list(later.catalog.opened("visits").table.schema) == ["wage"]
+
+
+def test_a_source_that_is_another_database_now_is_not_asked(air: Air) -> None:
+    register(air.service, "visits", "visits", "air")
+    with opened(air.folder, sources={**air.sources, "air": air.sources["sea"]}) as restarted:
+        with pytest.raises(ParameterError, match="another place"):
+            restarted.catalog.opened("visits")
+        register(restarted, "sea", "visits", "air")
+
+
+# Spark: how its tables are found is in the tests of engines; here is which server they are on.
+
+
+class FakeSession:
+    """A session of Spark Connect, as far as it is asked where a table is."""
+
+    def __init__(self, host: str) -> None:
+        self.client, self.catalog = SimpleNamespace(host=host), self
+
+    def getTable(self, name: str) -> Any:  # noqa: N802, as Spark spells it
+        """A table of the usual database."""
+        last = name.rpartition(".")[2].strip("`")
+        return SimpleNamespace(catalog="spark_catalog", namespace=["default"], name=last)
+
+
+def test_the_place_in_a_remote_spark_names_its_server_and_no_secret(folder: Path) -> None:
+    sources = {
+        "files": {"folder": "data"},
+        **{name: {"spark": f"sc://{name}.example:15002/;token=secret"} for name in ("one", "two")},
+        "here": {"spark": "local[2]"},
+    }
+    with opened(folder, sources=sources) as service:
+        catalog: Any = service.catalog
+
+        def place(source: str, host: str, table: str) -> str:
+            found: str = catalog._place({"source": source}, FakeSession(host), table, None).text
+            return found
+
+        texts = [place("one", "one.example", "visits"), place("two", "two.example", "visits")]
+        assert texts == [f"spark {host}.example#spark_catalog.default.visits" for host in ("one", "two")]
+        # One session in a process: what counts is the server that it is on.
+        assert place("two", "ONE.example", "default.VISITS") == texts[0]
+        assert place("here", "", "visits") == "spark#spark_catalog.default.visits"
