@@ -17,7 +17,7 @@ from tests.service.browser.conftest import Arriving
 from tests.service.browser.guest import Guest, preview_counts, preview_wards, release, table_of
 from tests.service.serving import PATIENCE, WARDS, Running
 
-from viameter import pure
+from viameter import pure, zcdp
 from viameter.service import desk
 from viameter.service.access import Grant, Role
 from viameter.service.page import asking
@@ -338,6 +338,46 @@ def test_every_page_can_be_read(arrive: Arriving, scheme: Any, width: int) -> No
     guest.click("Sign out")
     look("signed out")
     assert found == {}
+
+
+NARROW = """() => ({
+  cut: [...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => [one.getAttribute("aria-label"), getComputedStyle(one, "::before").content.includes("sideways")]),
+  captions: [...document.querySelectorAll(".scroll caption")].filter((one) => one.checkVisibility()
+    && one.getBoundingClientRect().right > one.closest(".scroll").getBoundingClientRect().right + 1).length,
+  charts: [...document.querySelectorAll("svg.chart")]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth).length,
+  badges: [...document.querySelectorAll(".tag")].filter((one) => one.scrollWidth > one.clientWidth + 1
+    || getComputedStyle(one).overflowWrap === "anywhere").length,
+})"""
+
+
+def test_what_is_wider_than_a_phone_says_so_and_nothing_is_cut_off(arrive: Arriving) -> None:
+    guest = arrive("admin", viewport={"width": 390, "height": 800})
+    assert guest.running.ask("analyst-visits").status_code == 200
+    for path, wide in (("/datasets/visits", None), ("/datasets/visits/history", "History"), ("/people", "People")):
+        page = guest.go(path)
+        if wide is not None:
+            expect(page.get_by_role("region", name=wide)).to_have_attribute("data-goes-on", "")
+        else:
+            expect(page.locator("svg.chart")).to_be_visible()
+            page.get_by_text("The same as a table").click()
+            expect(page.get_by_role("region", name="What was left")).to_have_attribute("data-goes-on", "")
+        found = page.evaluate(NARROW)
+        assert all(said for _, said in found["cut"]) and found["cut"]
+        assert (found["captions"], found["charts"], found["badges"]) == (0, 0, 0)
+
+
+def test_the_whole_history_is_seen_on_a_screen(arrive: Arriving) -> None:
+    guest = arrive("admin")
+    catalog = guest.running.service.catalog
+    catalog.set_personal("visits", "custodian-visits", zcdp("1/7"), by="admin", why="a share for the study")
+    assert guest.running.ask("analyst-visits").status_code == 200
+    table = guest.go("/datasets/visits/history").get_by_role("region", name="History")
+    expect(table).to_contain_text("first limit: custodian-visits")
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 1
+    spent = table.locator("tbody tr").first.locator("td").last.locator("[title]")
+    expect(spent).to_have_text(re.compile(r"zcdp\(<=0\.\d{1,6}\)"))
 
 
 # Custodians and admins

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running
 from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
 from viameter.service.page.asking import read_document
+from viameter.service.page.losses import show_left, show_spent
 
 DEEP = '{"operation":"not","arguments":[' * 450 + "true" + "]}" * 450
 """Not so deep that Python gives up on reading it."""
@@ -84,7 +86,9 @@ def test_a_preview_says_what_it_costs_and_spends_nothing(running: Running, visit
     assert page.text.count("in a group of") == 3
     left = running.service.ledger.scope("visits").left
     loss = loss_from_json({name: value for name, value in expected["loss"].items() if name != "text"})
-    assert f"Left now {left!r}" in page.text and f"Left after it {left.left_after(loss)!r}" in page.text
+    for label, amount in (("Left now", left), ("Left after it", left.left_after(loss))):
+        assert f"{label} {show_left(amount).striptags()}" in page.text
+    assert f"This question {show_spent(loss).striptags()}" in page.text
     assert running.spent() == before and running.service.ledger.head == head
     # The question is kept in the form below.
     assert {name: value.replace("\r\n", "\n") for name, value in FIELDS.items()}.items() <= filled_in(page).items()
@@ -182,7 +186,14 @@ def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[...,
     form["question"] = form["question"].replace("1/1000", "1/10")
     page = seen(visitor.send("/datasets/visits/release", form), 409)
     assert "Your limit" in page.text and "of what you may spend" in page.text
-    assert seen(preview(visitor, {**FIELDS, "amount": "1/10"})).text.count("it does not fit") == 1
+    text = seen(preview(visitor, {**FIELDS, "amount": "1/25"})).text
+    assert text.count("it does not fit") == 1 and "does not fit your own limit" in text
+    assert "does not fit the budget" not in text and "more than is left of your own limit" in text
+    # 8 % of the budget, and four times the limit: the loss may be a little less than what is to be spent.
+    own = text[text.index("Your own limit") :]
+    assert re.search(r"This question zcdp\([^)]*\) (39\d|400) %", own) and " 8 %" in text
+    text = seen(preview(visitor, {**FIELDS, "amount": "3"})).text
+    assert text.count("it does not fit") == 2 and "does not fit the budget" in text
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,45 @@ def test_pages_of_the_history_hold_every_line_once(
         assert len(entries_in(source)) == count
 
 
+def test_limits_of_people_are_in_the_history_of_those_who_may_read_them(
+    there: Running, visit: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = there.service.catalog
+    for person, amounts in (("analyst-visits", ("1/10", "1/7")), ("analyst-all", ("1/9",))):
+        for limit in amounts:
+            catalog.set_personal("visits", person, vm.zcdp(limit), by="admin", why=f"because of {limit}")
+        there.ask(person, key=f"{person}-after")
+    # Each line once, although these charges are to two budgets; and the same as programs get.
+    for person, seen, hidden, others in (
+        ("custodian-visits", ("1/10", "1/7", "1/9"), (), True),
+        ("auditor-visits", ("1/10", "1/7", "1/9"), (), True),
+        ("analyst-visits", ("1/10", "1/7"), ("1/9",), False),
+        ("only-admin", (), ("1/10", "1/7", "1/9"), False),
+    ):
+        visitor = visit(person, at=there)
+        page = visitor.see("/datasets/visits/history")
+        assert faults(page) == []
+        assert all(page.text.count(f"because of {one}") == 1 for one in seen)
+        assert not any(f"because of {one}" in page.text for one in hidden)
+        assert ("first limit: analyst-all" in page.text) == others
+        assert ("limit changed: analyst-visits" in page.text) == ("1/7" in seen)
+        entries = [line["entry"] for line in there.api(person, "GET", "/datasets/visits/history").json()["lines"]]
+        assert rows_in(page.source) == entries
+        monkeypatch.setattr(history, "PER_PAGE", 2)
+        paged, path = [], "/datasets/visits/history"
+        while path:
+            page = visitor.see(path)
+            paged += rows_in(page.source)
+            path = next((link for link in page.links() if "before=" in link), "")
+        assert paged == entries
+        monkeypatch.undo()
+
+
+def rows_in(source: str) -> list[int]:
+    """The entries of a page of the history, charges and all others."""
+    return [int(one) for one in re.findall(r'<th scope="row" class="numeric">(?:<a [^>]*>)?(\d+)<', source)]
+
+
 def test_a_page_looks_at_so_many_entries_and_no_more(
     there: Running, visit: Visiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,11 +109,19 @@ def hidden_certificate(source: str) -> str:
     return html.unescape(found[1])
 
 
-@pytest.mark.parametrize("text", ["x", "{}", "[]", '{"a": 1}', HOSTILE, "[" * 10_000])
-def test_what_is_no_certificate_does_not_hold(visit: Visiting, text: str) -> None:
-    page = seen(visit("nobody").send("/certificates", {"certificate": text}))
-    assert faults(page) == [] and "it does not hold" in page.text and filled_in(page)["certificate"] == text
+@pytest.mark.parametrize("text", ["hello", "{}", "[]", '{"a": 1}', '{"format": 1}', HOSTILE, "[" * 10_000, "9" * 5000])
+def test_what_is_no_certificate_is_said_to_be_none(visit: Visiting, text: str) -> None:
+    page = seen(visit("nobody").send("/certificates", {"certificate": text}), 422)
+    assert faults(page) == [] and filled_in(page)["certificate"] == text
+    assert "This is no certificate, so nothing was checked" in page.text
+    assert "it does not hold" not in page.text and "may have been changed" not in page.text
     assert not page.all("img")
+
+
+@pytest.mark.parametrize("changed", ['"format": "viameter-certificate/2"', '"format": "viameter-certificate/1"'])
+def test_what_says_that_it_is_a_certificate_is_checked(visit: Visiting, changed: str) -> None:
+    page = seen(visit("nobody").send("/certificates", {"certificate": f"{{{changed}}}"}))
+    assert faults(page) == [] and "it does not hold" in page.text and "FAILED" in page.text
 
 
 def test_nothing_is_no_certificate(visit: Visiting) -> None:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from viameter.core import Loss
 from viameter.errors import AnswerLost, FormatError, SealedError, ViameterError
+from viameter.ledger.plots import share
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
 from viameter.service.api import models
@@ -149,6 +150,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
     """What a preview shows: cost, budgets before and after, expected errors."""
     loss = _loss(preview["loss"])
     form, whole = sheet.form_of(document)
+    budgets = budget_views(visit, loss)
     return {
         "question": json.dumps(document),
         "document": document,
@@ -157,7 +159,9 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
         "cost": spend_text(document, preview["loss"]["text"]),
         "loss": preview["loss"],
         "fits": preview["fits"],
-        "budgets": budget_views(visit, loss),
+        "budgets": budgets,
+        # Where the budget itself does not, it is of no use that the limit does.
+        "too_small": next((one["called"] for one in budgets if not one["fits"]), budgets[0]["called"]),
         "confidence": confidence_in_words(preview["alpha"]),
         "kept": preview["kept"],
         "unit": sheet.unit,
@@ -178,23 +182,24 @@ def spend_text(document: dict[str, Any], otherwise: str) -> str:
 def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
     """The budgets that pay for a question of this person: before it, and after it."""
     catalog = visit.service.catalog
-    scopes = [("The budget of this dataset", catalog.scope(visit.dataset))]
+    scopes = [("The budget of this dataset", "the budget", catalog.scope(visit.dataset))]
     own = catalog.personal_scopes(visit.dataset).get(visit.person.name)
     if own is not None:
-        scopes.append(("Your own limit", own))
+        scopes.append(("Your own limit", "your own limit", own))
     found = []
-    for name, scope in scopes:
+    for name, called, scope in scopes:
         spent = share_of(scope.spent, scope.cap)
-        cost = share_of(loss, scope.cap)
+        cost = share(loss, scope.cap)  # more than all of it where it does not fit
         fits = loss <= scope.left
         after = scope.left.left_after(loss) if fits else None
         found.append(
             {
                 "name": name,
+                "called": called,
                 **scope_document(scope),
                 "fits": fits,
                 "left_share": share_of(scope.left, scope.cap),
-                "after": None if after is None else repr(after),
+                "after": after,
                 "after_share": None if after is None else share_of(after, scope.cap),
                 "share": cost,
                 # In thousandths, for the bar; what is there at all can be seen.

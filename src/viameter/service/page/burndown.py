@@ -19,7 +19,7 @@ from viameter.core import Loss
 from viameter.ledger import Ledger, Line, Scope
 from viameter.ledger.chain import Entry
 from viameter.ledger.lines import entries_back, line_of
-from viameter.ledger.plots import share
+from viameter.ledger.plots import height_of, share
 from viameter.measures import loss_from_json
 from viameter.measures.amounts import AmountLoss
 from viameter.service.access import Action
@@ -187,7 +187,7 @@ def _point(scope: Scope, state: State) -> Point:
     height, top = 100 * float(1 - min(share(spent, cap), Fraction(1))), 100.0
     if _is_one_number(scope):
         (name,) = scope.cap.names  # type: ignore[attr-defined]
-        height, top = float(getattr(left, name)), float(getattr(cap, name))
+        height, top = height_of(getattr(left, name)), height_of(getattr(cap, name))
     return Point(state.at, state.what, state.entry, left, cap, height, top)
 
 
@@ -260,9 +260,9 @@ def _grid(y: Any, top: float, unit: str) -> Markup:
             )
         )
         shown = f"{height:.0f} %" if unit == "percent" else f"{height:.3g}"
-        lines.append(_label("", LEFT - 8, y(height) + 4, shown))
+        lines.append(_label("between" if place % 2 else "", LEFT - 8, y(height) + 4, shown))
     name = "of the budget" if unit == "percent" else unit
-    lines.append(Markup('<text x="{}" y="{}">{}</text>').format(4, TOP - 10, name))
+    lines.append(Markup('<text class="unit" x="{}" y="{}">{}</text>').format(4, TOP - 10, name))
     return Markup("").join(lines)
 
 
@@ -277,8 +277,8 @@ def _times(start: datetime, end: datetime, even: bool) -> Markup:
     base = HEIGHT - 12
     middle = "one step for each entry" if even else "time (UTC)"
     return Markup(
-        '<text x="{}" y="{}">{}</text><text x="{}" y="{}" text-anchor="middle">{}</text>'
-        '<text x="{}" y="{}" text-anchor="end">now</text>'
+        '<text class="time" x="{}" y="{}">{}</text><text class="time" x="{}" y="{}" text-anchor="middle">{}</text>'
+        '<text class="time" x="{}" y="{}" text-anchor="end">now</text>'
     ).format(LEFT, base, start.astimezone(UTC).strftime(form), (LEFT + WIDTH) / 2, base, middle, WIDTH - RIGHT, base)
 
 

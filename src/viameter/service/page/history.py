@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
@@ -15,6 +17,7 @@ from viameter.ledger.lines import entries_back, line_of
 from viameter.service.access import Action
 from viameter.service.api.datasets import charge_of, may_read, show_certificate
 from viameter.service.api.needing import Visit, page_needs
+from viameter.service.catalog import personal
 from viameter.service.documents import line_document
 from viameter.service.page.rendering import render
 from viameter.service.page.theorem_tree import tree_of
@@ -33,6 +36,8 @@ KINDS = {
     "renew": "started over",
     "restore": "restored",
 }
+LIMIT_KINDS = {"define": "first limit", "budget": "limit changed", "renew": "limit started over"}
+"""The same for the limit of one person."""
 
 
 @router.get("/datasets/{dataset}/history")
@@ -43,42 +48,62 @@ def show_history_page(
     before: Annotated[int | None, Query(ge=1, le=LAST_ENTRY)] = None,
 ) -> Response:
     """What was charged and decided, the newest first; so many lines on a page."""
-    found, older = lines_before(visit, dataset, before)
-    lines = [line_document(line, dataset=dataset) for line in found]
-    shown = [{**line, "kind_text": KINDS.get(line["kind"], line["kind"])} for line in lines]
-    return render(request, "history.html", visit=visit, lines=shown, before=before, older=older)
+    lines, older = lines_before(visit, dataset, before)
+    return render(request, "history.html", visit=visit, lines=lines, before=before, older=older)
 
 
-def lines_before(visit: Visit, dataset: str, before: int | None) -> tuple[list[Line], int | None]:
+def lines_before(visit: Visit, dataset: str, before: int | None) -> tuple[list[dict[str, Any]], int | None]:
     """Lines that a person may read, and the entry before which there may be more.
 
     So many entries are looked at and no more: whoever asked little among many reads several short pages.
     """
-    found: list[Line] = []
+    found: list[dict[str, Any]] = []
     seen = None
-    for count, entry in enumerate(_entries(visit.service.ledger, dataset, before)):
+    for count, entry in enumerate(_entries(visit, dataset, before)):
         if len(found) == PER_PAGE or count == MOST_READ:
             return found, seen
         line = line_of(entry)
         if may_read(visit, line):
-            found.append(line)
+            found.append({**line_document(line, dataset=dataset), "kind_text": kind_in_words(entry, dataset)})
         seen = entry.seq
     return found, None
 
 
-def _entries(ledger: Ledger, dataset: str, before: int | None) -> Iterator[Entry]:
-    """The entries of a dataset from one back; where that is one of its own, it says which was before it."""
+def kind_in_words(entry: Entry, dataset: str) -> str:
+    """What kind of thing happened, and to whose limit where it is not about the budget of the dataset itself."""
+    kind, scope = str(entry.record["kind"]), str(entry.record.get("scope", dataset))
+    if scope == dataset:
+        return KINDS.get(kind, kind)
+    return f"{LIMIT_KINDS.get(kind, kind)}: {scope.removeprefix(personal(dataset, ''))}"
+
+
+def _entries(visit: Visit, dataset: str, before: int | None) -> Iterator[Entry]:
+    """The entries of a dataset's budget and of the limits that one may see, each once, from one back."""
+    everybody = visit.may(Action.READ_ALL)
+    limits = [
+        scope.name
+        for person, scope in visit.service.catalog.personal_scopes(dataset).items()
+        if everybody or person == visit.person.name
+    ]
+    back = [_entries_of(visit.service.ledger, scope, before) for scope in (dataset, *limits)]
+    merged = heapq.merge(*back, key=lambda entry: -entry.seq)
+    # A charge is in the history of every scope that paid.
+    return (next(same) for _, same in itertools.groupby(merged, key=lambda entry: entry.seq))
+
+
+def _entries_of(ledger: Ledger, scope: str, before: int | None) -> Iterator[Entry]:
+    """The entries of a scope from one back; where that is one of its own, it says which was before it."""
     if before is None or before > ledger.head.seq:
-        yield from entries_back(ledger, dataset)
+        yield from entries_back(ledger, scope)
         return
-    place = ledger.entry(before).record.get("before", {}).get(dataset)
+    place = ledger.entry(before).record.get("before", {}).get(scope)
     if place is None:
-        yield from (entry for entry in entries_back(ledger, dataset) if entry.seq < before)
+        yield from (entry for entry in entries_back(ledger, scope) if entry.seq < before)
         return
     while place:
         entry = ledger.entry(int(place))
         yield entry
-        place = entry.record["before"][dataset]
+        place = entry.record["before"][scope]
 
 
 @router.get("/datasets/{dataset}/history/{entry:int}")

@@ -29,6 +29,10 @@ MEANING = {
     "UNKNOWN": "Neither a proof nor a counterexample was found. This says nothing about the program.",
 }
 TAGS = {"PROVED": "tag-good", "REFUTED": "tag-bad", "UNKNOWN": "tag-warn"}
+NONE = (
+    "This is no certificate, so nothing was checked. A certificate is a file of JSON that begins with { and ends "
+    "with }: paste all of it."
+)
 LONGEST_SOURCE, LONGEST_BOUND = 100_000, 200
 
 
@@ -72,7 +76,23 @@ def check_certificate(request: Request, visit: Sending, sent: Sent) -> Response:
     if not text.strip():
         error = "Paste a certificate, or choose its file."
         return render(request, "certificates.html", visit=visit, status=422, text="", result=None, error=error)
+    if not is_like_a_certificate(text):
+        return render(request, "certificates.html", visit=visit, status=422, text=text, result=None, error=NONE)
     return render(request, "certificates.html", visit=visit, text=text, result=check_submitted(text), error="")
+
+
+def is_like_a_certificate(text: str) -> bool:
+    """Whether a text is an object of JSON that says which format it has; whether it holds, the checker alone says.
+
+    >>> is_like_a_certificate('{"format": "viameter-certificate/1"}'), is_like_a_certificate("hello")
+    (True, False)
+    """
+    try:
+        # What numbers there are is not looked at: they may be as long as they like.
+        found = json.loads(text, parse_int=float, parse_float=float)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("format"), str)
 
 
 @cache

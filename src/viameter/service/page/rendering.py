@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import urllib.parse
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from viameter.core import Loss
 from viameter.ledger.plots import percent
 from viameter.service.access import Action
 from viameter.service.api.needing import COOKIE, Visit, service_of
+from viameter.service.page.losses import show_left, show_spent
 from viameter.service.secrets import guard_of
 
 HERE = Path(__file__).parent
@@ -105,6 +107,8 @@ def environment() -> Environment:
     made.globals["Action"] = Action
     made.filters |= {
         "loss": show_loss,
+        "spent": show_spent,
+        "left": show_left,
         "number": show_number,
         "percent": show_percent,
         "when": show_time,
@@ -145,10 +149,11 @@ def show_number(value: float | Fraction | None) -> str:
 def show_percent(share: float | Fraction) -> str:
     """A share; 0 and 100 percent only where it is exactly that.
 
-    >>> show_percent(0.5), show_percent(0.001), show_percent(1.0)
-    ('50 %', 'under 1 %', '100 %')
+    >>> show_percent(0.5), show_percent(0.001), show_percent(1.0), show_percent(Fraction(1001, 1000))
+    ('50 %', 'under 1 %', '100 %', '101 %')
     """
-    return percent(Fraction(share))
+    # What is more than all of it is never made to look like all of it.
+    return f"{math.ceil(100 * share):,} %" if share > 1 else percent(Fraction(share))
 
 
 def show_time(written: str) -> Markup:

@@ -41,6 +41,12 @@ for (const button of document.querySelectorAll("button[data-toggles]")) {
   });
 }
 
+// Tables that are wider than their place say so.
+const places = new ResizeObserver((changed) => {
+  for (const { target } of changed) target.toggleAttribute("data-goes-on", target.scrollWidth > target.clientWidth + 1);
+});
+for (const place of document.querySelectorAll(".scroll")) places.observe(place);
+
 // What is wrong is where the reader starts.
 const wrong = document.querySelector("[role=alert]");
 if (wrong) { wrong.tabIndex = -1; wrong.focus({ preventScroll: false }); }
