@@ -47,6 +47,7 @@ from viameter.ledger.codec import decode
 from viameter.ledger.identity import describe
 from viameter.ledger.recording import describe_query
 from viameter.ledger.releasing import STAYS
+from viameter.ledger.requests import NowPaysToo
 
 COUNT = SPACE >> vm.count() >> vm.laplace(scale=10)
 TENTH = vm.pure("1/10")
@@ -826,3 +827,14 @@ def test_an_exit_raised_in_the_run_is_a_failure_like_any_other() -> None:
 
 def leaving(value: Any) -> Any:
     raise SystemExit(f"the answer is {value}")
+
+
+def test_nothing_is_charged_once_a_scope_is_there_that_has_to_pay_too(book: Ledger) -> None:
+    meter = book.meter(SPACE, [1], scopes=["visits"], by="ann", unless=["visits@ann"])
+    assert meter(own(len), key="before") == 1
+    before = book.scope("visits").spent
+    book.define("visits@ann", vm.pure("1/100"), SPACE)
+    with pytest.raises(NowPaysToo, match="'visits@ann' was made meanwhile"):
+        meter(own(len), key="after")
+    assert book.scope("visits").spent == before
+    assert meter(own(len), key="before") == 1  # which was paid for

@@ -13,6 +13,7 @@ from tests.service.serving import Running
 
 import viameter as vm
 from viameter.service.api.needing import GUARD
+from viameter.service.desk import Job
 from viameter.service.secrets import guard_of
 from viameter.service.state import Asked
 
@@ -65,9 +66,9 @@ def test_a_limit_that_is_set_while_a_question_waits_pays_too(run_service: Run, m
     desk, catalog = running.service.desk, running.service.catalog
     plain = desk._release
 
-    def limited_first(asked: Asked) -> dict[str, Any]:
-        catalog.set_personal("visits", asked.by, vm.zcdp("1/1000000"), by="custodian-visits", why="a test")
-        return plain(asked)
+    def limited_first(job: Job) -> dict[str, Any]:
+        catalog.set_personal("visits", job.asked.by, vm.zcdp("1/1000000"), by="custodian-visits", why="a test")
+        return plain(job)
 
     monkeypatch.setattr(desk, "_release", limited_first)
     refused = running.ask("analyst-visits", "visits", COUNT, key="late")

@@ -378,11 +378,13 @@ class Ledger:
         theorems: Sequence[str] = (),
         certificate: str | None = None,
         opens: Mapping[str, Terms] | None = None,
+        unless: Sequence[str] = (),
     ) -> Reserved:
         """Charge a request to all of its scopes at once; when this returns, it is on the disk, and may be run.
 
         `cost` is one loss for all of `scopes`, or a loss for each. OverBudget names the scope that has no room; then
         nothing was charged. `.new` is False if the same was charged before under the same key: do not run it again.
+        Nothing is charged, either, if a scope named in `unless` is there by now: it would have to pay too.
         """
         made = Reserve(
             by=self._who(by),
@@ -395,6 +397,7 @@ class Ledger:
             theorems=tuple(read_text(theorem, "theorems") for theorem in theorems),
             certificate=None if certificate is None else _read_certificate(certificate),
             opens={read_name(name): terms for name, terms in (opens or {}).items()},
+            unless=tuple(read_name(name) for name in unless),
         )
         reserved: Reserved = self._write(made)
         return reserved
@@ -470,11 +473,13 @@ class Ledger:
         convert: bool = False,
         part: str | None = None,
         through: Transformation | None = None,
+        unless: Sequence[str] = (),
     ) -> LedgerMeter:
         """Put data under scopes: `meter(measurement, key=...)` charges them all before it runs.
 
         Where scopes have parts, `part` names the one that is paid for, and `through` is the transformation that keeps
-        its rows: what is asked is asked of those. Without them, all parts are.
+        its rows: what is asked is asked of those. Without them, all parts are. Once a scope named in `unless` is there,
+        nothing is charged any more: it would have to pay too.
 
         >>> import viameter as vm
         >>> from viameter.ledger import in_memory
@@ -501,6 +506,7 @@ class Ledger:
             convert=convert,
             part=part,
             through=through,
+            unless=tuple(unless),
         )
 
     # What was written.

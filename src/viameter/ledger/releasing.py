@@ -110,6 +110,7 @@ class LedgerMeter:
         convert: bool = False,
         part: str | None = None,
         through: Transformation | None = None,
+        unless: tuple[str, ...] = (),
     ) -> None:
         if (part is None) != (through is None):
             raise ParameterError("part: name the part, and give through=, the transformation that keeps its rows alone")
@@ -121,6 +122,7 @@ class LedgerMeter:
         self._space = space
         self._member = member
         self._scopes = tuple(scopes)
+        self._unless = unless
         self._by = by
         self._deadline = read_deadline(deadline)
         self._convert = convert
@@ -219,6 +221,7 @@ class LedgerMeter:
             label=label,
             theorems=facts.theorems,
             certificate=facts.certificate,
+            unless=self._unless,
         )
         if not reserved.new:
             return replayed(self._ledger, reserved.request)

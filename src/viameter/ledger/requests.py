@@ -176,6 +176,10 @@ class Close(Writing):
         book.add("restore", self.by, now, closed, lost=dict(self.lost), why=self.why, nonce=self.nonce)
 
 
+class NowPaysToo(LedgerError):
+    """A scope that was not there when a request was made is there when it is charged. Ask again, with that scope."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reserved:
     """A request that is charged: new and to be run now, or one that was made before under the same key."""
@@ -199,6 +203,8 @@ class Reserve(Writing):
     certificate: str | None = None
     opens: Mapping[str, Terms] = field(default_factory=dict)
     """Scopes that this request pays for as a whole, and that are made by it."""
+    unless: tuple[str, ...] = ()
+    """Scopes that were not there when it was asked who pays: if one is by now, nothing is charged."""
 
     def __post_init__(self) -> None:
         if not self.costs:
@@ -212,7 +218,7 @@ class Reserve(Writing):
     @property
     def needed(self) -> Needed:
         """Whether the key was used, and the scopes."""
-        return Needed(((self.by, self.key),), tuple(cost.scope for cost in self.costs) + tuple(self.opens))
+        return Needed(((self.by, self.key),), (*(cost.scope for cost in self.costs), *self.opens, *self.unless))
 
     @cached_property
     def digest(self) -> str:
@@ -228,6 +234,9 @@ class Reserve(Writing):
             if known.query != self.digest:
                 raise KeyTaken(self.key)
             return Reserved(known, known.nonce == self.nonce and known.settled is None)
+        for name in self.unless:
+            if name in book.scopes:
+                raise NowPaysToo(f"the scope {name!r} was made meanwhile, and has to pay too; nothing was charged")
         now = book.now()
         after = {cost.scope: book.scope(cost.scope).charged(cost, now) for cost in self.costs}
         for name, terms in self.opens.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,12 +17,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from viameter.errors import AnswerLost, KeyTaken, OverBudget, SealedError, ViameterError
+from viameter.errors import AnswerLost, KeyTaken, OverBudget, ParameterError, SealedError, ViameterError
 from viameter.ledger import Ledger
+from viameter.ledger.requests import NowPaysToo
+from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
-from viameter.service.problems import Problem
+from viameter.service.problems import Problem, not_found
 from viameter.service.state import Asked, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
@@ -33,6 +35,10 @@ MOST_QUESTIONS = 512
 """How many questions are kept as they were read, so that asking again does not read and compile them again."""
 PREVIEWS = 8
 """How many previews are made at once: a large one takes seconds, and must not hold everybody else up."""
+MOST_CELLS = 100_000
+"""How many groups times aggregates one answer may have: it is kept in memory, and sent again for nothing."""
+LONG_AGO = 1.0
+"""Seconds in line after which it is looked up again whether a person may still ask."""
 GRACE = 30.0
 """Seconds after a question's deadline for which another process may still be storing its answer."""
 
@@ -53,6 +59,8 @@ class Desk:
         self._catalog, self._ledger, self._state, self._limits, self._metrics = catalog, ledger, state, limits, metrics
         self._workers = ThreadPoolExecutor(limits.queries, thread_name_prefix="viameter-question")
         self._jobs: dict[tuple[str, str], Job] = {}
+        self._lines: dict[str, deque[Job]] = {}
+        """Who waits for a worker, by person; the first of the first person is next."""
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[str, ...], tuple[Any, tuple[Any, dict[str, Any]]]] = OrderedDict()
         self._previewing = threading.BoundedSemaphore(PREVIEWS)
@@ -64,15 +72,17 @@ class Desk:
         if not self._previewing.acquire(blocking=False):
             raise Problem(503, "busy", "too many previews are being made: try again", retry_after=1)
         try:
-            question, cost = self._question(person, dataset, document)
-            return preview_document(question, preview_of(question, cost))
+            with _not_too_deep():
+                question, cost = self._question(person, dataset, document)
+                return preview_document(question, preview_of(question, cost))
         finally:
             self._previewing.release()
 
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
         """Begin a release, or find the one that runs under the same key."""
         # What cannot be understood is refused here, and leaves nothing behind.
-        self._question(person, dataset, document)
+        with _not_too_deep():
+            self._question(person, dataset, document)
         return self._begin(Asked(person, key, dataset, json.loads(json.dumps(document)), now()))
 
     def ask_again(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job | None:
@@ -98,15 +108,27 @@ class Desk:
             # Whoever gives up waiting cannot cancel it for others who wait, nor for the ledger.
             job.future.set_running_or_notify_cancel()
             self._jobs[person, key] = job
+            self._lines.setdefault(person, deque()).append(job)
             self._metrics.in_flight.set(len(self._jobs))
-        self._workers.submit(self._work, job)
+        self._workers.submit(self._work_on_next)
         return job
+
+    def _work_on_next(self) -> None:
+        """Take the next question. People take turns, so that whoever asks much holds nobody else up for long."""
+        with self._lock:
+            person = next(iter(self._lines))
+            line = self._lines.pop(person)
+            job = line.popleft()
+            if line:
+                self._lines[person] = line  # behind everybody else
+        self._work(job)
 
     def _work(self, job: Job) -> None:
         """Release, and whatever comes of it is what all who wait are told."""
         outcome, entry, result, error = "released", None, None, None
         try:
-            result = self._release(job.asked)
+            with _not_too_deep():
+                result = self._release(job)
             outcome, entry = ("replayed" if result["replayed"] else "released"), result["entry"]
         except BaseException as problem:
             error, outcome = problem, _outcome(problem)
@@ -122,7 +144,8 @@ class Desk:
             assert result is not None
             job.future.set_result(result)
 
-    def _release(self, asked: Asked) -> dict[str, Any]:
+    def _release(self, job: Job) -> dict[str, Any]:
+        asked = job.asked
         known = self._state.remember(asked)
         if known is not None:
             if not _is_same(known, asked):
@@ -130,10 +153,7 @@ class Desk:
             if self._charged(asked.by, asked.key) is not None:
                 return self._replayed(known)
         try:
-            # Read now, and not when it began to wait: who pays may have changed since.
-            question, cost = self._question(asked.by, asked.dataset, asked.document)
-            with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
-                answer = release_of(question, cost, key=asked.key)
+            answer = self._charged_and_run(job)
         except BaseException as problem:
             # What the ledger has under the key, if anything, is then no answer to this question.
             if isinstance(problem, KeyTaken) or self._charged(asked.by, asked.key) is None:
@@ -147,6 +167,26 @@ class Desk:
             "replayed": released.replayed,
             "answer": answer_document(answer),
         }
+
+    def _charged_and_run(self, job: Job) -> Any:
+        asked = job.asked
+        while True:
+            # Read now, and not when it began to wait: who pays may have changed since.
+            question, cost = self._question(asked.by, asked.dataset, asked.document)
+            with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
+                if time.monotonic() - job.began > LONG_AGO and not self._may_ask(asked):
+                    raise not_found()
+                try:
+                    return release_of(question, cost, key=asked.key)
+                except NowPaysToo:
+                    continue  # a limit of theirs was set since it was read
+
+    def _may_ask(self, asked: Asked) -> bool:
+        """Whether a person may still ask: they may have been shut out while they waited."""
+        found = self._state.person(asked.by)
+        if found is None or not found["active"]:
+            return False
+        return Person(asked.by, frozenset(found["grants"])).may(Action.ASK, asked.dataset)
 
     def _replayed(self, asked: Asked) -> dict[str, Any]:
         """What the ledger has under a key; AnswerLost or SealedError if that is no answer. Nothing can be charged."""
@@ -197,6 +237,7 @@ class Desk:
                 self._read.move_to_end(place)
                 return found[1]
         read = read_question(table, document), read_cost(document)
+        _require_size(read[0])
         with self._lock:
             self._read[place] = (table, read)
             while len(self._read) > MOST_QUESTIONS:
@@ -262,6 +303,26 @@ class Turns:
             with self._changed:
                 self._alone = False
                 self._changed.notify_all()
+
+
+@contextmanager
+def _not_too_deep() -> Iterator[None]:
+    """Refuse what is nested so deeply that Python gives up."""
+    try:
+        yield
+    except RecursionError:
+        raise ParameterError("the question is nested too deeply: write it with fewer parts") from None
+
+
+def _require_size(question: Any) -> None:
+    """Refuse a question whose answer would be too large to be kept and sent again and again."""
+    collecting, readings = getattr(question, "collecting", None), getattr(question, "readings", ())
+    cells = 0 if collecting is None else collecting.keys.size * max(len(readings), 1)
+    if cells > MOST_CELLS:
+        raise ParameterError(
+            f"an answer has at most {MOST_CELLS} cells here, and this one {cells}: groups times aggregates; "
+            "ask for fewer keys or aggregates at a time"
+        )
 
 
 def _is_same(one: Asked, other: Asked) -> bool:

@@ -122,11 +122,14 @@ def open_shares(
 
 
 def purse_for(
-    purse: LedgerPurse, source: Any, *, by: str, scopes: Sequence[str], deadline: float | None
+    purse: LedgerPurse, source: Any, *, by: str, scopes: Sequence[str], unless: Sequence[str], deadline: float | None
 ) -> LedgerPurse:
-    """The purse of the same scope for somebody else who asks; other scopes that pay are theirs alone."""
+    """The purse of the same scope for somebody else who asks; other scopes that pay are theirs alone.
+
+    Nothing can be spent from it once a scope named in `unless` is there, which would have to pay too.
+    """
     book, asking = purse.ledger, purse.meter
-    meter = book.meter(asking.space, source, scopes=[purse.name, *scopes], by=by, deadline=deadline)
+    meter = book.meter(asking.space, source, scopes=[purse.name, *scopes], by=by, deadline=deadline, unless=unless)
     return LedgerPurse(meter, purse.name)
 
 

@@ -170,15 +170,20 @@ class Table:
 
         return find_bounds(self, column, within=within, spend=spend, q=q)
 
-    def asked_by(self, person: str, *, scopes: Sequence[str] = (), deadline: float | None = None) -> Table:
-        """The same table under the same ledger, asked by somebody else: keys are theirs, and `scopes` pay too."""
+    def asked_by(
+        self, person: str, *, scopes: Sequence[str] = (), unless: Sequence[str] = (), deadline: float | None = None
+    ) -> Table:
+        """The same table under the same ledger, asked by somebody else: keys are theirs, and `scopes` pay too.
+
+        Nothing is charged any more once a scope named in `unless` is there: it would have to pay too.
+        """
         from viameter.session.durable import purse_for
         from viameter.session.purse import LedgerPurse
 
         purse = self.session.purse
         if not isinstance(purse, LedgerPurse):
             raise ParameterError("asked_by: who asks is written into a ledger: open the table with ledger='budget.db'")
-        made = purse_for(purse, self.session.source, by=person, scopes=scopes, deadline=deadline)
+        made = purse_for(purse, self.session.source, by=person, scopes=scopes, unless=unless, deadline=deadline)
         return replace(self, session=self.session.under(made))
 
     def replayed_for(self, person: str) -> Table:

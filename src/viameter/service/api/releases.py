@@ -20,6 +20,8 @@ from viameter.service.secrets import fresh_id
 router = APIRouter(prefix="/datasets/{dataset}", tags=["questions"])
 KEY = r"[\x21-\x7e]{1,200}"
 """A key: signs that can be seen."""
+LARGE = 2_000
+"""Cells of an answer from which on it is written in a thread of its own."""
 DatasetName = Annotated[str, Path(max_length=64)]
 
 
@@ -39,7 +41,7 @@ async def release(
         str | None, Header(description="`wait=5`: reply after so many seconds, whatever is known.")
     ] = None,
     visit: Visit = needs(Action.ASK),
-) -> dict[str, Any]:
+) -> Any:
     """Spend, run, and answer. Under a key that was used for the same question, the same answer, for nothing more.
 
     A question that is not done after the time to wait is replied to with 202; its answer is had from Location.
@@ -69,7 +71,8 @@ async def release(
         if not await loop.run_in_executor(None, service.desk.is_running_elsewhere, lost):
             raise
         return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), visit)
-    return done
+    # To write a large one takes long, and all others would wait for it.
+    return await loop.run_in_executor(None, _written, done) if _is_large(done) else done
 
 
 @router.get("/releases/{key:path}", response_model=m.Release)
@@ -78,9 +81,23 @@ def show_release(
     key: Annotated[str, Path(max_length=200)],
     by: Annotated[str | None, Query(max_length=64, description="Who asked; you, unless you may read all.")] = None,
     visit: Visit = needs(Action.SEE),
-) -> dict[str, Any]:
+) -> Any:
     """What came of a question: running, released, failed, or lost (charged, and cut off). Nothing is spent."""
-    return look_up(visit, dataset, key, by)
+    found = look_up(visit, dataset, key, by)
+    if not _is_large(found):
+        return found
+    visit.service.releases.take(visit.person.name)  # as much work as another release
+    return _written(found)
+
+
+def _is_large(found: dict[str, Any]) -> bool:
+    answer = found["answer"]
+    return answer is not None and len(answer["rows"]) * len(answer["columns"]) > LARGE
+
+
+def _written(found: dict[str, Any]) -> Response:
+    """A reply as it is sent, made in the thread that calls this."""
+    return Response(m.Release.model_validate(found).model_dump_json(by_alias=True), media_type="application/json")
 
 
 def look_up(visit: Visit, dataset: str, key: str, by: str | None) -> dict[str, Any]:
