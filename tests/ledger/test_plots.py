@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import viameter as vm
 from viameter import ledger as ledgers
+from viameter.cli import main
 from viameter.errors import ParameterError, UnknownScope
 from viameter.ledger import Ledger, Terms
 from viameter.ledger.plots import next_start, plot_burndown, share, steps
@@ -191,3 +194,15 @@ def test_a_rule_is_drawn_in_what_it_counts() -> None:
     (axes,) = plot_burndown(book).axes
     assert axes.get_ylabel() == "percent of the budget"
     assert any("counted in ApproxZCDP" in text.get_text().replace("\n", " ") for text in axes.texts)
+
+
+def test_a_budget_beyond_all_reason_is_drawn_all_the_same(tmp_path: Path) -> None:
+    with ledgers.open(tmp_path / "budget.db") as book:
+        book.define("visits", vm.zcdp("1/2"), vm.Space(vm.vectors(int), ROWS))
+        book.set_budget("visits", vm.zcdp("1e400"), why="a slip of the finger")
+        charge(book, "visits", vm.zcdp("1e399"))
+        book.set_budget("visits", vm.zcdp("2e399"), why="as it was meant")
+        plot_burndown(book).savefig(tmp_path / "burndown.svg")
+    shown = CliRunner().invoke(main, ["ledger", "show", str(tmp_path / "budget.db")])
+    assert shown.exit_code == 0, shown.output
+    assert "visits" in shown.output

@@ -49,7 +49,7 @@ def run(
 
 def show_page(say: Say) -> None:
     """The end of the tour: a page that somebody can use; where nobody is at a terminal, that it answers."""
-    say("\n10. The same for a team: a service with a page, under the same ledger and the same theorems.\n")
+    say("\n10. The same for a team: a service with a page, a ledger of its own, and the same theorems.\n")
     try:
         from viameter.service import starting
         from viameter.service.bundled import FOLDER, bundled_config

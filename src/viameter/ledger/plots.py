@@ -228,11 +228,20 @@ def _places(made: Sequence[Step]) -> list[float]:
     return found
 
 
+HIGHEST = Fraction(10**15)
+"""Where pictures end."""
+
+
+def height_of(amount: Any) -> float:
+    """An amount as a place in a picture: what is beyond all reason is drawn at its edge, and not an error."""
+    return float(min(amount, HIGHEST))
+
+
 def _level_of(scope: Scope) -> Callable[[Loss, Loss], float]:
     """A loss as a height: its number where it is one, else the share of the budget in percent."""
     if isinstance(scope.cap, AmountLoss) and len(scope.cap.names) == 1:
         (name,) = scope.cap.names
-        return lambda spent, cap: float(getattr(spent, name))
+        return lambda spent, cap: height_of(getattr(spent, name))
     return lambda spent, cap: 100 * float(share(spent, cap))
 
 

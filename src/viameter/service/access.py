@@ -56,6 +56,18 @@ OF_ALL: dict[Action, frozenset[Role]] = {
     Action.PEOPLE: frozenset({Role.ADMIN}),
     Action.OVERSEE: frozenset({Role.ADMIN, Role.AUDITOR}),
 }
+
+
+def roles_for(action: Action) -> str:
+    """Which roles may do something, in words.
+
+    >>> roles_for(Action.MANAGE), roles_for(Action.OVERSEE)
+    ('custodian', 'admin or auditor of all datasets')
+    """
+    named = " or ".join(sorted(role.value for role in (OF_ALL.get(action) or OF_A_DATASET[action])))
+    return f"{named} of all datasets" if action in OF_ALL else named
+
+
 GRANTED_BY_CUSTODIANS = frozenset({Role.ANALYST, Role.AUDITOR})
 """What a custodian may grant for their dataset."""
 

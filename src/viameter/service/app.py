@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from viameter._version import __version__
 from viameter.errors import ViameterError
-from viameter.service.access import Action
+from viameter.service.access import Action, roles_for
 from viameter.service.api import datasets, models, people, proofs, releases
 from viameter.service.api.needing import by_token, service_of
 from viameter.service.asgi import Front
@@ -115,7 +115,7 @@ def _add_operations(app: FastAPI) -> None:
         """Counts and times, in the format of Prometheus."""
         service = service_of(request)
         if not service.config.open_metrics and not by_token(request).may(Action.OVERSEE):
-            raise forbidden(Action.OVERSEE.value)
+            raise forbidden(roles_for(Action.OVERSEE))
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -37,8 +37,7 @@ class CannotStart(ViameterError):
 def serve(config: Config, say: Say) -> None:
     """Serve until a signal says to stop. The first time, a token for the first person is said, and never again."""
     set_up_logging()
-    os.umask(0o077)  # answers and hashes are for whoever runs it
-    with listening(config) as socket_:
+    with private_files(), listening(config) as socket_:
         service = open_service(config)
         waits = True
         try:
@@ -52,6 +51,16 @@ def serve(config: Config, say: Say) -> None:
             waits = False  # a second one, before the waiting began
         finally:
             _close(service, say, waits=waits)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Files that are made meanwhile are for whoever runs this alone: they hold answers, and hashes of tokens."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _close(service: Service, say: Say, *, waits: bool) -> None:
@@ -73,7 +82,7 @@ def serve_and_check(config: Config, say: Say, *, sign_in: bool = False) -> None:
     With `sign_in` the first token is made and used, which is for services that nobody will start again.
     """
     set_up_logging(level=logging.WARNING)
-    with listening(config) as socket_, opened(config) as service:
+    with private_files(), listening(config) as socket_, opened(config) as service:
         token = first_token(service.state, days=1) if sign_in else None
         with running(service, socket_) as address:
             if "<form" not in _fetch(f"{address}/login") or _fetch(f"{address}/readyz") != "ok\n":

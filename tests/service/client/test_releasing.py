@@ -292,3 +292,10 @@ def test_a_question_under_a_key_that_was_used_is_answered_for_nothing(connection
     again = asked.release(spend=SPEND, key="twice")
     assert again.replayed and not first.replayed and again.entry == first.entry
     assert again.to_columns() == first.to_columns() and connection["visits"].spent == spent
+
+
+@pytest.mark.parametrize("key", ["Q1/2025", "a/../b", "100%", "what?", "#1", "a%2Fb", "~"])
+def test_every_key_that_the_service_takes_is_found_again(connection: Connection, key: str) -> None:
+    table = connection["visits"]
+    first = table.agg(n=vm.count()).release(spend=vm.zcdp("1/1000"), key=key)
+    assert table.answer(key).to_dicts() == first.to_dicts()

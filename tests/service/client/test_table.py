@@ -305,7 +305,6 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "weights": (lambda t: t.agg(n=vm.count()).preview(spend=vm.zcdp(1), weights={"n": "many"}), "not a number above 0"),
     "raw": (lambda t: t.agg(n=vm.count()).release(spend=vm.zcdp(1), raw="yes"), "True or False"),
     "a key with a space": (lambda t: t.agg(n=vm.count()).release(spend=vm.zcdp(1), key="a b"), "1 to 200 signs"),
-    "a key with a slash": (lambda t: t.answer("a/b"), "1 to 200 signs"),
     "a key of dots": (lambda t: t.answer(".."), "1 to 200 signs"),
 }
 

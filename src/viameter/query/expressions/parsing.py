@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -52,10 +54,22 @@ def parse(text: str, schema: Schema) -> Expression:
     except (SyntaxError, ValueError) as problem:
         if isinstance(problem, ParameterError):
             raise
-        raise ParameterError(f"{text!r} is no expression: write it as in distance > 500 and carrier == 'UA'") from None
+        raise ParameterError(f"{text!r} is no expression: {_hint(text)}") from None
     except (RecursionError, MemoryError):
         raise ParameterError(f"the expression {text[:40]!r}... is nested too deeply") from None
     return found if isinstance(found, Expression) else literal(found)
+
+
+def _hint(text: str) -> str:
+    """How to write what somebody may have meant."""
+    found = ["write it as in distance > 500 and carrier == 'UA'"]
+    if re.search(r"(?<![=!<>])=(?!=)", text):
+        found.append("equal is ==")
+    if "&&" in text or "||" in text:
+        found.append("&& is and, || is or")
+    if re.search(r"\w\s+\w", text):
+        found.append('a column whose name has spaces is table["its name"] in Python, {"column": "its name"} in JSON')
+    return "; ".join(found)
 
 
 class _Reader:
@@ -86,14 +100,23 @@ class _Reader:
                 parts = [self._compared(sides[i], operation, sides[i + 1]) for i, operation in enumerate(operations)]
                 return reduce(lambda a, b: a & b, parts)
             case ast.Call(func=ast.Attribute(value=subject, attr=name), args=given, keywords=[]) if name in METHODS:
-                return getattr(self._expression(subject), name)(*(self.read(one) for one in given))
+                return self._called(getattr(self._expression(subject), name), [self.read(one) for one in given])
             case ast.Call(func=ast.Name(id="case"), args=arms, keywords=keywords):
                 default = [self.read(word.value) for word in keywords if word.arg == "default"]
                 pairs: list[Any] = [tuple(self.read(arm)) for arm in arms]
                 return case(*pairs, default=default[0] if default else None)
             case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in FUNCTIONS:
-                return FUNCTIONS[name](*(self.read(one) for one in given))
+                return self._called(FUNCTIONS[name], [self.read(one) for one in given])
         raise self._unknown(node)
+
+    def _called(self, function: Callable[..., Any], given: list[Any]) -> Any:
+        try:
+            inspect.signature(function).bind(*given)
+        except TypeError:
+            raise ParameterError(
+                f"{function.__name__} does not take {len(given)} values, as in {self.text[:100]!r}"
+            ) from None
+        return function(*given)
 
     def _compared(self, left: ast.expr, operation: ast.cmpop, right: ast.expr) -> Any:
         if isinstance(operation, ast.In | ast.NotIn):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
-from viameter.service.access import OF_ALL, Action, Person
+from viameter.service.access import OF_ALL, Action, Person, roles_for
 from viameter.service.problems import Problem, forbidden, not_found, unauthorized
 from viameter.service.secrets import guard_of
 from viameter.service.service import Service
@@ -79,14 +79,14 @@ def admit(request: Request, person: Person, action: Action, guard: str = "") -> 
     service.requests.take(person.name)
     if action in OF_ALL or action is Action.SIGNED_IN:
         if not person.may(action):
-            raise forbidden(action.value)
+            raise forbidden(roles_for(action))
         return Visit(service, person, guard=guard)
     name = request.path_params["dataset"]
     # Whoever may not see a dataset cannot tell that it is there.
     if not person.may(Action.SEE, name) or not service.catalog.is_registered(name):
         raise not_found()
     if not person.may(action, name):
-        raise forbidden(action.value)
+        raise forbidden(roles_for(action))
     return Visit(service, person, name, guard)
 
 

@@ -15,7 +15,7 @@ from viameter.service.client.wire import Reply, Wire, insist, written
 
 WAIT = 2
 """Seconds after which the service is to reply, whatever it knows by then."""
-KEY = re.compile(r"[\x21-\x2e\x30-\x7e]{1,200}")
+KEY = re.compile(r"[\x21-\x7e]{1,200}")
 """A key: signs that can be seen, and no slash, since an answer is had again by its key's address."""
 
 
@@ -27,7 +27,7 @@ def fresh_key() -> str:
 def read_key(key: object) -> str:
     """A key as somebody chose it."""
     if not isinstance(key, str) or not KEY.fullmatch(key) or not key.strip("."):
-        raise ParameterError(f"key={plain(key)}: expected 1 to 200 signs of ASCII without spaces and slashes")
+        raise ParameterError(f"key={plain(key)}: expected 1 to 200 signs of ASCII without spaces")
     return key
 
 
