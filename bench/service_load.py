@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,15 @@ def serving(folder: Path) -> Iterator[tuple[int, str, int]]:
 
     data = Path(viameter.__file__).parent / "cli" / "data"
     (folder / "service.toml").write_text(CONFIG.format(folder=str(data)))
+    with started(folder) as (port, said, process):
+        token = re.search(r"vmt_\S+", said)
+        assert token is not None
+        yield port, token[0], process
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[tuple[int, str, int]]:
+    """A process that serves what the configuration in a folder says: its port, what it said, and its number."""
     command = [str(Path(sys.executable).parent / "viameter"), "serve", "--config", str(folder / "service.toml")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
     try:
@@ -71,10 +81,9 @@ def serving(folder: Path) -> Iterator[tuple[int, str, int]]:
             if not line:
                 raise RuntimeError(f"the service did not start: {said}")
             said += line
-        port, token = re.search(r":(\d+)/", said), re.search(r"vmt_\S+", said)
+        port = re.search(r":(\d+)/", said)
         assert port is not None
-        assert token is not None
-        yield int(port[1]), token[0], process.pid
+        yield int(port[1]), said, process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
@@ -142,6 +151,15 @@ def load(port: int, token: str, clients: int, each: int, *, different: bool) -> 
     return clients * each / seconds, waits
 
 
+def load_both(ports: tuple[int, int], token: str, clients: int, each: int) -> float:
+    """So many clients of each of two services at once: releases a second of both together."""
+    began = time.perf_counter()
+    with ThreadPoolExecutor(len(ports)) as threads:
+        for loaded in [threads.submit(load, port, token, clients, each, different=False) for port in ports]:
+            loaded.result()
+    return len(ports) * clients * each / (time.perf_counter() - began)
+
+
 def page_times(port: int, token: str, paths: list[str], times: int = 10) -> dict[str, float]:
     """The median time of a page for somebody who is signed in, in seconds."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -190,6 +208,10 @@ def run(clients: int, each: int) -> None:
             what = "each question new" if different else "one question, new noise each time"
             middle, late = waits[len(waits) // 2] * 1e3, waits[int(len(waits) * 0.99)] * 1e3
             print(f"{count} clients, {what}: {rate:.0f} releases/s, waits {middle:.0f} ms (99 %: {late:.0f} ms)")
+        with started(Path(name)) as (other, _, _):
+            load(other, token, 1, 5, different=False)
+            rate = load_both((port, other), token, clients // 2, each)
+            print(f"two processes on the same files, {clients // 2} clients each: {rate:.0f} releases/s together")
         pages = ["/", "/datasets/visits", "/datasets/visits/ask", "/datasets/visits/history"]
         for path, seconds in page_times(port, token, pages).items():
             print(f"page {path}: {seconds * 1e3:.0f} ms")

@@ -34,8 +34,8 @@ SETTLED = frozenset({"source", "table", "unit", "types", "order"})
 LONGEST = 10_000
 COLUMN_KEYS = frozenset({"description", "values", "bounds"})
 MOVED = (
-    "the rows of the dataset {!r} are in another place than when it was registered, and its budget is not theirs: put "
-    "back what was there, or register these rows as a new dataset"
+    "the rows of the dataset {!r} are in another place than when it was registered, and its budget may not be theirs: "
+    "put them back where they were; if these are the rows of others, register them as a new dataset"
 )
 MAYBE_SAME = (
     "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
