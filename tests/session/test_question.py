@@ -80,8 +80,33 @@ def test_quantiles_of_one_column_share_their_statistics_and_rise() -> None:
     answer = question.release(spend=LOUD)
     low, middle, high = (values(answer, name)[0] for name in ("low", "middle", "high"))
     assert low <= middle <= high and middle == pytest.approx(3, abs=0.1)
-    for noisy in (question.release(spend=vm.zcdp("1/100")) for _ in range(20)):
-        assert values(noisy, "low") <= values(noisy, "middle") <= values(noisy, "high")
+    together = 0
+    for noisy in (question.release(spend=vm.zcdp(20)) for _ in range(20)):
+        numbers = [values(noisy, name)[0] for name in ("low", "middle", "high")]
+        known = [number for number in numbers if not np.isnan(number)]
+        assert known == sorted(known)
+        together += len(known) > 1
+    assert together
+
+
+def test_a_number_is_unknown_where_its_interval_is_all_that_there_could_be() -> None:
+    table = opened(wait=list(range(200)), patient=[f"p{n}" for n in range(200)], ward=["A"] * 200, cost=[0.0] * 200)
+    asked = {
+        "mean": vm.mean("wait", bounds=(0, 200)),
+        "spread": vm.variance("wait", bounds=(0, 200)),
+        "root": vm.std("wait", bounds=(0, 200)),
+        "middle": vm.median("wait", bounds=(0, 200)),
+    }
+    answer = table.group_by("ward", keys=["A", "empty"]).agg(n=vm.count(), **asked).release(spend=vm.zcdp(2000))
+    ends = {"mean": (0, 200), "spread": (0, 10_000), "root": (0, 100), "middle": (0, 200)}
+    for name, (least, most) in ends.items():
+        columns = answer.to_columns()
+        full, empty = zip(*(columns[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
+        assert not np.isnan(full[0]) and least < full[1] and full[2] < most
+        assert np.isnan(empty[0]) and empty[1:] == pytest.approx((least, most))
+    assert values(answer, "n") == [200, 0] and "unknown [" in repr(answer)
+    assert any("mean, spread, root, middle is unknown" in note for note in answer.notes)
+    assert not any("unknown" in note for note in table.agg(**asked).release(spend=LOUD).notes)
 
 
 def test_at_most_so_many_rows_of_a_unit_count() -> None:

@@ -58,6 +58,8 @@ class Reading:
     """The estimate before what cannot be true was cut off, such as counts below 0."""
     q: Fraction | None = None
     """Which quantile it is: those of the same statistics are made to rise with it."""
+    span: tuple[Fraction, Fraction] | None = None
+    """The least and the greatest number it can be, whatever the rows are; None if there are no such ends."""
 
 
 class Aggregate(ABC):
@@ -136,6 +138,7 @@ class Mean(Aggregate):
             estimate,
             _by_size(estimate, lambda size: [0, size]),
             f"noise; not what clipping to {_shown(self.bounds)} changed",
+            span=self.bounds,
         )
 
 
@@ -165,6 +168,7 @@ class Variance(Aggregate):
             )  # fmt: skip
             return std_estimate(found) if self.root else found
 
+        half_range = (self.bounds[1] - self.bounds[0]) / 2
         # A quarter of the largest square is what values spread over the whole range have, about.
         typical = max(abs(coarse.least), abs(coarse.greatest)) ** 2 // 4
         return Reading(
@@ -172,6 +176,7 @@ class Variance(Aggregate):
             estimate,
             _by_size(estimate, lambda size: [0, typical * size, size]),
             f"noise; not what clipping to {_shown(self.bounds)} changed",
+            span=(Fraction(0), half_range if self.root else half_range**2),
         )
 
 
@@ -208,6 +213,7 @@ class Quantile(Aggregate):
             widths,
             f"noise and the width of a bin, {float((upper - lower) / self.bins):g}",
             q=self.q,
+            span=self.bounds,
         )
 
 

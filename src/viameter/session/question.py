@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from viameter.arith import Number
 from viameter.core import Loss, Measurement
 from viameter.errors import OverBudget, ParameterError, plain
@@ -14,6 +16,7 @@ from viameter.query.aggregates import Reading, read_aggregate
 from viameter.query.answer import Answer
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import limits_of
+from viameter.query.estimates import without_guesses
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
 from viameter.query.planning import Part, Plan, noise_kind, read_spend
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 ALPHA = "1/20"
 """How often an interval may miss, unless something else is asked for."""
+CURE = "the group has too few rows for this price, or none; spend more, or ask for larger groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,13 @@ class Question:
             for name, reading in self.readings.items()
         }
         estimates, notes = (estimates, ()) if raw else consistent(estimates, self.readings)
+        estimates = {
+            name: one if (span := self.readings[name].span) is None else without_guesses(one, span)
+            for name, one in estimates.items()
+        }
+        unknown = [name for name, one in estimates.items() if np.isnan(one.value).any()]
+        if unknown:
+            notes = (*notes, f"where {', '.join(unknown)} is unknown, its interval is all that there could be: {CURE}")
         negative = [
             name for name, reading in self.readings.items()
             if reading.raw is not None and not raw and (noisy[reading.statistics[0]].values < 0).any()

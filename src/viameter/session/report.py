@@ -19,8 +19,10 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1 { font-size: 1.7rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; padding-bottom: .2rem; }
 table { border-collapse: collapse; } th, td { padding: .15rem .6rem; }
 pre { overflow-x: auto; background: #8881; padding: .8rem; border-radius: .4rem; font-size: .8rem; line-height: 1.35; }
-figure { margin: 1rem 0; background: #fff; border-radius: .4rem; padding: .5rem; }
-figure svg { max-width: 100%; height: auto; }
+figure { overflow-x: auto; }
+.picture { margin: 1rem 0; background: #fff; color: #000; border-radius: .4rem; padding: .5rem; }
+.picture svg { max-width: 100%; height: auto; }
+:focus-visible { outline: 2px solid #3b82c4; outline-offset: 2px; }
 details { margin: .8rem 0; } summary { cursor: pointer; } .price { font-weight: 600; }
 """
 
@@ -93,15 +95,14 @@ def _protects(answer: Answer) -> str:
 
 
 def _figure(answer: Answer) -> Markup:
-    import matplotlib.pyplot as plt
-
     figure: Any = answer.plot()
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight")
-    plt.close(figure)
     drawn = buffer.getvalue()
     # Without the prologue, which a page must not have in its middle.
-    return joined(Markup("<figure>"), Markup(drawn[drawn.index("<svg") :]), Markup("</figure>"))
+    inside = drawn[drawn.index("<svg") + len("<svg") :]
+    named = '<figure class="picture"><svg role="img" aria-label="The same intervals as a picture"'
+    return Markup(f"{named}{inside}</figure>")
 
 
 def _folded(title: str, text: str) -> Markup:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.viz.canvas import blank_figure
 from viameter.viz.figures import _COLORS
 
 Place = float | datetime
@@ -53,16 +54,12 @@ def draw_burndown(panels: Sequence[Burndown], *, title: str = "", over: str, axe
             raise ParameterError(f"axes: they have room for one budget, and {len(panels)} were given")
         _draw_panel(axes, panels[0], over=over, width=axes.get_figure().get_figwidth())
         return axes.get_figure()
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ParameterError("pictures need matplotlib: pip install 'viameter[plot]'") from None
     if not panels:
         raise ParameterError("draw_burndown needs at least one budget")
     above = 0.35 if title else 0.0
     unders = max(len(_wrapped(panel.under, _WIDTH)) for panel in panels)
     height = above + len(panels) * (_HEIGHT + 0.14 * unders)
-    figure = Figure(figsize=(_WIDTH, height), dpi=120)
+    figure = blank_figure(_WIDTH, height)
     figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - above / height), h_pad=0.08)
     if title:
         figure.text(0.1 / _WIDTH, 1 - 0.08 / height, title, fontsize=12, va="top", parse_math=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viameter.errors import ParameterError
+from viameter.viz.canvas import blank_figure
 
 _COLORS = ("#0b6e8a", "#c1561b", "#5b3f8f", "#3c7a3b", "#a3275c", "#6b6b6b")
 _STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
@@ -93,11 +93,7 @@ def _rectangle(*arguments: Any, **style: Any) -> Any:
 
 
 def _axes(title: str) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ParameterError("pictures need matplotlib: pip install 'viameter[plot]'") from None
-    figure = Figure(figsize=(6.4, 3.8), dpi=120, layout="constrained")
+    figure = blank_figure(6.4, 3.8, layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)

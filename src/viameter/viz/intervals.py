@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.viz.canvas import blank_figure
 from viameter.viz.figures import _COLORS
 
 Point = tuple[float, float, float]
@@ -27,10 +28,6 @@ def draw_intervals(
 
     Names may be any text: nothing in them is read as a formula. `under` stands below the title in small letters.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ParameterError("pictures need matplotlib: pip install 'viameter[plot]'") from None
     if not panels:
         raise ParameterError("draw_intervals needs at least one panel of numbers")
     for name, points in panels:
@@ -48,7 +45,7 @@ def draw_intervals(
     unders = textwrap.wrap(under, int(width * _PER_INCH)) or [""]
     above = 0.12 + 0.22 * len(titles) + 0.17 * len(unders)
     height = above + down * each
-    figure = Figure(figsize=(width, height), dpi=120)
+    figure = blank_figure(width, height)
     # Titles have a strip of their own above the panels, however many lines they take.
     figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - above / height))
     left, top = 0.1 / width, 1 - 0.08 / height

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,15 @@ def memory_backend() -> Any:
 
 
 def _telling_progress(backend: Any) -> Any:
-    """DuckDB keeps account of a query's progress only if it would draw it, which it is then told not to do."""
-    backend.con.execute("SET enable_progress_bar = true")
-    backend.con.execute("SET enable_progress_bar_print = false")
+    """DuckDB keeps account of a query's progress only if it would draw it, which it is then told not to do.
+
+    In a notebook it draws with ipywidgets and refuses where they are missing: then progress is told in seconds alone.
+    """
+    import duckdb
+
+    with suppress(duckdb.Error):
+        backend.con.execute("SET enable_progress_bar = true")
+        backend.con.execute("SET enable_progress_bar_print = false")
     return backend
 
 

@@ -9,7 +9,7 @@ Every interval is of the noise only: it holds the statistic of the kept, clipped
 - `outward`: rounding of arrays to the outside.
 """
 
-from viameter.query.estimates.basic import Estimate, count_estimate, noise_only, sum_estimate
+from viameter.query.estimates.basic import Estimate, count_estimate, noise_only, sum_estimate, without_guesses
 from viameter.query.estimates.means import mean_estimate
 from viameter.query.estimates.noise import Noise
 from viameter.query.estimates.quantiles import quantiles
@@ -32,4 +32,5 @@ __all__ = [
     "sum_estimate",
     "variance_estimate",
     "width_of_sum",
+    "without_guesses",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -30,7 +30,8 @@ LARGEST_BOUND = 2**200
 class Estimate:
     """Estimates, group by group: lower <= truth <= upper but for a chance of alpha, in each group by itself.
 
-    `covers` says what the truth is. Integers for counts, else finite floats; lower and upper are rounded outward.
+    `covers` says what the truth is. Integers for counts, else floats; lower and upper are finite and rounded outward. A
+    value is NaN where nothing is known.
     """
 
     value: npt.NDArray[np.float64] | Ints
@@ -38,6 +39,20 @@ class Estimate:
     upper: npt.NDArray[np.float64] | Ints
     alpha: Fraction
     covers: str
+
+
+def without_guesses(estimate: Estimate, span: tuple[Fraction, Fraction]) -> Estimate:
+    """An estimate whose value is NaN where its interval is all of `span`: what the truth is between whatever the rows.
+
+    Such an interval says nothing, and no number in it is better than another.
+
+    >>> known = Estimate(np.array([120.0, 30.5]), np.array([0.0, 20.5]), np.array([240.0, 40.5]), Fraction(1, 20), "")
+    >>> without_guesses(known, (Fraction(0), Fraction(240))).value.tolist()
+    [nan, 30.5]
+    """
+    least, most = floats.from_fraction_up(span[0]), floats.from_fraction_down(span[1])
+    says_nothing = (estimate.lower <= least) & (estimate.upper >= most)
+    return replace(estimate, value=np.where(says_nothing, np.nan, estimate.value))
 
 
 def noise_only(what: str, alpha: Fraction) -> str:

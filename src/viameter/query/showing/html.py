@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -105,7 +106,7 @@ def _intervals(estimate: Estimate) -> list[Markup]:
     made = []
     for value, lower, upper in rows:
         texts = shown(value, lower, upper)
-        number = element("td", texts.value, style=NUMBER)
+        number = element("td", texts.value, style=f"{NUMBER};{FAINT}" if math.isnan(value) else NUMBER)
         ends = element("td", f"[{texts.lower}, {texts.upper}]", style=f"{NUMBER};{FAINT}")
         picture = element(
             "td", strip(value, lower, upper, least=least, greatest=greatest), style="padding:2px 10px 2px 0"

@@ -35,8 +35,8 @@ MARGIN = 4
 
 
 def strip(value: float, lower: float, upper: float, *, least: float, greatest: float) -> Markup:
-    """A number with its interval as a line and a dot, on the scale from `least` to `greatest`."""
-    if not all(map(math.isfinite, (value, lower, upper, least, greatest))):
+    """A number with its interval as a line and a dot, on the scale from `least` to `greatest`; no dot for NaN."""
+    if not all(map(math.isfinite, (lower, upper, least, greatest))) or math.isinf(value):
         return joined()
     # Halves, since the distance of two large floats may be none.
     span = greatest / 2 - least / 2
@@ -50,9 +50,10 @@ def strip(value: float, lower: float, upper: float, *, least: float, greatest: f
 
     left, right, middle = place(lower), place(upper), HEIGHT / 2
     parts = [line(left, right, middle, middle), line(left, left, 3, HEIGHT - 3), line(right, right, 3, HEIGHT - 3)]
-    dot = element("circle", cx=place(value), cy=middle, r=2.6, fill="currentColor")
+    if not math.isnan(value):
+        parts.append(element("circle", cx=place(value), cy=middle, r=2.6, fill="currentColor"))
     frame = {"width": WIDTH, "height": HEIGHT, "viewBox": f"0 0 {WIDTH} {HEIGHT}", "aria_hidden": "true"}
-    return element("svg", *parts, dot, style="vertical-align:middle;opacity:0.75", **frame)
+    return element("svg", *parts, style="vertical-align:middle;opacity:0.75", **frame)
 
 
 def bar(share: Fraction | None) -> Markup:

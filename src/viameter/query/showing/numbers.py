@@ -34,10 +34,12 @@ class Shown:
 
 
 def shown(value: float, lower: float, upper: float) -> Shown:
-    """A value with its interval; integers are shown whole.
+    """A value with its interval; integers are shown whole, and NaN as "unknown".
 
     >>> print(shown(12.3456, 11.9456, 12.7456), shown(12, 9, 15), shown(0.0, 0.0, 0.0), sep="; ")
     12.3 [11.9, 12.8]; 12 [9, 15]; 0 [0, 0]
+    >>> print(shown(math.nan, 0.0, 240.0))
+    unknown [0, 240]
     """
     if all(isinstance(number, int) for number in (value, lower, upper)):
         return Shown(str(value), str(lower), str(upper))
@@ -100,6 +102,8 @@ def _rounded_outward(value: float, lower: float, upper: float, decimals: int) ->
 
 def _rounded(number: float, decimals: int, rounding: str) -> str:
     """A number to so many decimals; whole where fewer would do, but for sizes that nobody writes out."""
+    if math.isnan(number):
+        return "unknown"
     if not math.isfinite(number):
         return str(number)
     # The shortest text that is read as this float: what people would call it.

@@ -144,7 +144,7 @@ def _group(row: Row, place: int, scale: Scale) -> Markup:
             RIGHT, text, in_words(row)
         ),
     ]
-    if row.value is not None:
+    if row.lower is not None or row.upper is not None or row.value is not None:
         # An end that is nowhere: the line goes on to the edge, and has no cap there.
         ends = [
             (LEFT if row.lower is None else scale.place(row.lower), row.lower is not None),
@@ -160,14 +160,15 @@ def _group(row: Row, place: int, scale: Scale) -> Markup:
             for at, capped in ends
             if capped
         ]
+    if row.value is not None:
         parts.append(Markup('<circle class="dot" cx="{:.3f}%" cy="{}" r="4"/>').format(scale.place(row.value), line))
     whole = Markup("<title>{}: {}</title>").format(row.label, in_words(row))
     return Markup("<g>{}{}</g>").format(whole, Markup("").join(parts))
 
 
 def in_words(row: Row) -> str:
-    """A number with its interval."""
-    if row.value is None:
+    """A number with its interval; "unknown" if there is none."""
+    if row.value is None and row.lower is None and row.upper is None:
         return shown(None, 0)
     decimals = decimals_for(row.lower, row.upper)
     lower = "no lower end" if row.lower is None else shown(row.lower, decimals)
