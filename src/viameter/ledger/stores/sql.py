@@ -168,6 +168,7 @@ class SQLStore(Store):
         """Commit what was written; what was undone meanwhile is tried again, since a commit of nothing is no error."""
         if not transaction.is_active or not self.dialect.in_transaction(connection.connection.driver_connection):
             raise Disconnected(self.place)
+        self.dialect.require_same_files()
         transaction.commit()
 
     def _lend(self, connection: sa.Connection, needed: Needed) -> Book:

@@ -1,0 +1,166 @@
+"""A process that reads the files of its open ledger: POSIX drops its locks then, and nothing may be charged twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.ledger.conftest import SPACE
+from tests.processes import folder_in_memory
+
+import viameter as vm
+from viameter import ledger as ledgers
+
+ROOM = 8
+"""How many requests of 1 the budget allows."""
+
+_CLIENT = """
+import pathlib, shutil, sys, tempfile, viameter as vm
+from viameter import ledger
+from viameter.errors import OverBudget, ViameterError
+
+path, book = pathlib.Path(sys.argv[1]), None
+if "detection" in sys.argv:  # as on systems whose locks are all of a process
+    from viameter.ledger.stores import files
+    files._LOCKS = ()
+
+
+def read_one():
+    open(path, "rb").close()
+
+
+def copy_one():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(path, folder)
+
+
+def copy_all():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(path.parent, pathlib.Path(folder, "copy"))
+
+
+for line in sys.stdin:
+    word, _, key = line.strip().partition(" ")
+    try:
+        if word == "open":
+            book = ledger.open(path)
+        elif word == "charge":
+            book.commit(book.reserve(vm.pure(1), scopes=["visits"], key=key, by="ann"), b"1")
+        elif word == "close":
+            book.close()
+        else:
+            {"read_one": read_one, "copy_one": copy_one, "copy_all": copy_all}[word]()
+        said = "done"
+    except OverBudget:
+        said = "over budget"
+    except ViameterError as problem:
+        said = f"{type(problem).__name__}: {problem}"
+    print(said, flush=True)
+"""
+
+
+class Client:
+    """Another process with the ledger, which does what it is told, one thing after the other."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def ask(self, word: str) -> str:
+        """Tell it to do something; returns how that ended."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        """End it, as a crash does."""
+        self._process.kill()
+        self._process.wait(30)
+
+
+@contextmanager
+def client(path: Path, *options: str) -> Iterator[Client]:
+    command = [sys.executable, "-c", _CLIENT, str(path), *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Client(process)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(30) in (0, -signal.SIGKILL)
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    with folder_in_memory() as folder:
+        made = folder / "budget.db"
+        with ledgers.open(made) as ledger:
+            ledger.define("visits", vm.pure(ROOM), SPACE)
+        yield made
+
+
+def answers(path: Path) -> int:
+    with ledgers.open(path) as ledger:
+        assert ledgers.verify(ledger).ok
+        return sum(entry.kind == "commit" for entry in ledger.entries())
+
+
+def in_turn(first: Client, second: Client) -> list[str]:
+    return [who.ask(f"charge {name} {number}") for number in range(ROOM) for name, who in enumerate((first, second))]
+
+
+def one_after_the_other(first: Client, second: Client) -> list[str]:
+    """The second one's log and its witness are far ahead of the first one's."""
+    return [who.ask(f"charge {name} {number}") for name, who in enumerate((second, first)) for number in range(ROOM)]
+
+
+@pytest.mark.parametrize(
+    ("reading", "order"),
+    [
+        ("read_one", in_turn),
+        ("read_one", one_after_the_other),
+        ("copy_one", one_after_the_other),
+        ("copy_all", one_after_the_other),
+    ],
+)
+def test_whoever_reads_its_ledgers_file_goes_on_with_the_others(
+    path: Path, reading: str, order: Callable[[Client, Client], list[str]]
+) -> None:
+    with client(path) as first, client(path) as second:
+        assert [first.ask("open"), first.ask("charge a"), first.ask(reading)] == ["done"] * 3
+        assert second.ask("open") == "done"
+        assert order(first, second) == ["done"] * (ROOM - 1) + ["over budget"] * (ROOM + 1)
+        assert [first.ask("close"), second.ask("close")] == ["done"] * 2
+    assert answers(path) == ROOM
+    assert not list(path.parent.glob("*-wal"))  # the last one deleted it
+
+
+@pytest.mark.parametrize(
+    ("order", "ending"), [(in_turn, "close"), (one_after_the_other, "open"), (one_after_the_other, "kill")]
+)
+def test_whoever_has_lost_its_log_charges_nothing(
+    path: Path, order: Callable[[Client, Client], list[str]], ending: str
+) -> None:
+    """Where nothing keeps others from deleting it."""
+    with client(path, "detection") as first, client(path, "detection") as second:
+        assert [first.ask("open"), first.ask("charge a"), first.ask("read_one")] == ["done"] * 3
+        assert second.ask("open") == "done"
+        said = order(first, second)
+        refused = [one for one in said if one.startswith("LedgerBehind: the log beside") and "end this process" in one]
+        assert (len(refused), said.count("done"), said.count("over budget")) == (ROOM, ROOM - 1, 1)
+        if ending == "open":  # a new connection would share what SQLite has in this process
+            assert first.ask("open") in refused
+        if ending == "kill":
+            second.kill()
+        assert first.ask("close") == "done"  # and leaves the log of others where it is
+    assert answers(path) == ROOM
+
+
+def test_a_log_that_was_removed_is_not_written_to(path: Path) -> None:
+    with client(path) as first:
+        assert [first.ask("open"), first.ask("charge a")] == ["done"] * 2
+        path.with_name(f"{path.name}-wal").unlink()
+        assert first.ask("charge b").startswith("LedgerBehind: the log beside")
