@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from viameter.arith import exact
 from viameter.core import Loss, Space, Transformation
 from viameter.errors import (
+    LedgerBehind,
     LedgerError,
     LedgerTampered,
     LedgerUnavailable,
@@ -178,7 +179,7 @@ class Ledger:
                 store = self._connect()
                 sign = None if self._key is None else self._sign
                 head = store.head() if self._known is None else self._known
-                writer = Writer(store, sign=sign, tell=self._tell, head=head, patience=self._patience)
+                writer = Writer(store, sign=sign, tell=self._tell, seen=self._seen, head=head, patience=self._patience)
                 self._place = store.place
                 self._started = (os.getpid(), store, writer)
                 # Whoever forgets to close it leaves no files open; a process that was forked closes only its own.
@@ -194,9 +195,16 @@ class Ledger:
         assert self._key is not None
         return self._key.sign(self.id, head)
 
-    def _tell(self, head: Head) -> None:
+    def _tell(self, head: Head, has: Callable[[Head], bool]) -> None:
         if self._witness is not None and head.seq > 0:
-            self._witness.advance(Seen(self.id, head))
+            self._witness.advance(Seen(self.id, head), has)
+
+    def _seen(self) -> Head | None:
+        """What the witness saw of this ledger."""
+        seen = None if self._witness is None else self._witness.read()
+        if seen is not None and seen.id != self.id:
+            raise LedgerBehind(f"{self._place} is another ledger than the one that its witness saw: it was replaced")
+        return None if seen is None else seen.head
 
     def _write(self, writing: Writing) -> Any:
         if self._read_only:

@@ -96,12 +96,21 @@ class Writer:
     """Writes requests to a store, several at a time; tells a witness of every new head."""
 
     def __init__(
-        self, store: Store, *, sign: Sign | None, tell: Callable[[Head], None], head: Head, patience: float = PATIENCE
+        self,
+        store: Store,
+        *,
+        sign: Sign | None,
+        tell: Callable[[Head, Callable[[Head], bool]], None],
+        seen: Callable[[], Head | None],
+        head: Head,
+        patience: float = PATIENCE,
     ) -> None:
         self._store = store
         self._sign = sign
         self._tell = tell
+        self._seen = seen
         self._known = head
+        self._told = head
         self._patience = patience
         self._line: Line = {}
         self._ended = False
@@ -181,7 +190,8 @@ class Writer:
             for ticket in batch:
                 ticket.since = self._known.seq if ticket.since is None else ticket.since
             try:
-                head = self._transact(batch, needed, since, own)
+                self._known = head = self._transact(batch, needed, since, own)
+                self._tell(head, self._has)
                 break
             except Disconnected as gone:
                 if time.monotonic() - started > self._patience:
@@ -191,8 +201,7 @@ class Writer:
                     ) from None
                 time.sleep(pause)
                 pause = min(2 * pause, 1.0)
-        self._known = head
-        self._tell(head)
+        self._told = head
 
     def _transact(self, batch: Sequence[_Ticket], needed: Needed, since: int | None, own: _Ticket) -> Head:
         with self._store.writing(needed, self._sign) as book:
@@ -202,16 +211,27 @@ class Writer:
                 self._apply(ticket, book, written, own)
             return book.head
 
+    def _has(self, head: Head) -> bool:
+        """Whether the store has a head: one that this process wrote or saw is not looked for again."""
+        return head in (Head(), self._known, self._told) or self._store.has(head)
+
     def _require_known(self, book: Book) -> None:
-        """Refuse a database that was put back to an older state meanwhile: what was charged since would be free."""
-        if book.head == self._known or self._known.seq == 0:
-            return
-        entry = self._store.entry(self._known.seq)
-        if book.head.seq < self._known.seq or entry is None or entry.hash != self._known.hash:
+        """Refuse a database that was put back to an older state meanwhile: what was charged since would be free.
+
+        What the witness saw was committed before, so it is here, unless it saw another copy of the ledger.
+        """
+        known = self._known
+        if book.head.seq < known.seq or not (known in (Head(), book.head) or self._store.has(known)):
             raise LedgerBehind(
                 f"{self._store.place} does not have entry {self._known.seq} as it was when this process last saw it: "
                 "an older copy took its place. Nothing was written now; `viameter ledger restore` counts what was lost "
                 "as spent"
+            )
+        seen = self._seen()
+        if seen is not None and not self._has(seen):
+            raise LedgerBehind(
+                f"{self._store.place} does not have entry {seen.seq} as its witness saw it: another copy of the ledger "
+                "was charged since. Nothing was written now; `viameter ledger verify` says more"
             )
 
     def _written_after(self, seq: int, book: Book) -> dict[str, dict[str, Any]]:

@@ -102,6 +102,11 @@ class Store(ABC):
         """The entry of that number."""
         return next(self.entries(seq, seq), None)
 
+    def has(self, head: Head) -> bool:
+        """Whether a head is that of an entry here."""
+        found = self.entry(head.seq)
+        return found is not None and found.hash == head.hash
+
     def entries_of(self, numbers: Collection[int]) -> Iterator[Entry]:
         """The entries of these numbers, as far as they are there."""
         for seq in sorted(numbers):

@@ -164,7 +164,8 @@ def connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> 
             known.require_same(path)
             if known.path != path:
                 raise LedgerUnavailable(
-                    f"{path} is open in this process as {known.path}, and has another log by that name: close it first"
+                    f"{path} is open in this process as {known.path}: under several names (hard links, mounts), SQLite "
+                    "would keep several logs of it"
                 )
         connection: Connection = sqlite3.connect(uri=True, factory=Connection, **options)
         try:
