@@ -10,7 +10,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable, ViameterError
@@ -30,7 +30,7 @@ _LOOK_AGAIN = 0.1
 """Seconds after which a caller looks for itself whether it is first: an interrupt may have hit who would wake it."""
 
 
-class _Ticket:
+class Ticket:
     """A request that waits to be written, and what came of it."""
 
     __slots__ = ("alone", "done", "error", "result", "since", "thread", "woken", "writing")
@@ -44,6 +44,7 @@ class _Ticket:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = False
+        """Whether nobody waits for it: it was written or refused, or its caller has left."""
         self.woken: queue.SimpleQueue[None] = queue.SimpleQueue()
         """Told when it is done, or when it is first in the line.
 
@@ -54,42 +55,55 @@ class _Ticket:
         that one."""
 
 
-Line = dict[_Ticket, None]
-"""Who waits, in order. The first one writes for all, and nobody else does until it has left the line.
+Line = dict[Ticket, None]
+"""Who waits, in order. The first one that is not done writes for all, and nobody else does until it is done.
 
-There is no lock: an interrupt could come between taking one and noting so. To leave the line is one step.
+There is no lock: an interrupt could come between taking one and noting so. To leave the line is `ticket.done = True`,
+first thing in a `finally`: an interrupt comes after a call, on entry to a function or at the end of a loop's body, and
+there is none of these before it.
 """
 
 
-def _first(line: Line) -> _Ticket | None:
-    return next(iter(list(line)), None)  # a copy, in one step: others may come meanwhile
+def _first(line: Line) -> Ticket | None:
+    for ticket in list(line):  # a copy, in one step: others may come meanwhile
+        if not ticket.done:
+            return ticket
+        line.pop(ticket, None)  # its caller was interrupted before it came to do so
+    return None
 
 
-def _leave(line: Line, ticket: _Ticket) -> None:
+def pass_on(line: Line, ticket: Ticket) -> None:
+    """Wake who is next, after a ticket was done; who is not woken looks for itself before long."""
     line.pop(ticket, None)
     first = _first(line)
     if first is not None:
         first.woken.put(None)
 
 
-@contextlib.contextmanager
-def turn(line: Line, patience: float) -> Iterator[bool]:
-    """Stand in line, and let nobody write until this is left; False if others did not end, or this very thread writes.
+def stand_in(line: Line, ticket: Ticket, patience: float) -> bool:
+    """Wait until nobody else writes; False if others did not end, or this very thread writes.
 
-    Whoever writes cannot wait for itself: a signal handler may fork or close what its own thread is writing to.
+    Whoever writes cannot wait for itself: a signal handler may fork or close what its own thread is writing to. The
+    caller sets `done` in the end, whatever comes.
     """
-    if any(ticket.thread == threading.get_ident() for ticket in list(line)):
-        yield False
-        return
-    ticket, end = _Ticket(None), time.monotonic() + patience
+    if any(one.thread == ticket.thread and not one.done for one in list(line)):
+        return False
+    end = time.monotonic() + patience
+    line[ticket] = None
+    while _first(line) is not ticket and time.monotonic() < end:
+        with contextlib.suppress(queue.Empty):
+            ticket.woken.get(timeout=min(_LOOK_AGAIN, max(patience, 0.001)))
+    return _first(line) is ticket
+
+
+def call_alone(line: Line, patience: float, function: Callable[[bool], None]) -> None:
+    """Call a function that is told whether nobody writes until it ends."""
+    ticket = Ticket(None)
     try:
-        line[ticket] = None
-        while _first(line) is not ticket and time.monotonic() < end:
-            with contextlib.suppress(queue.Empty):
-                ticket.woken.get(timeout=min(_LOOK_AGAIN, max(patience, 0.001)))
-        yield _first(line) is ticket
+        function(stand_in(line, ticket, patience))
     finally:
-        _leave(line, ticket)
+        ticket.done = True
+        pass_on(line, ticket)
 
 
 class Writer:
@@ -130,14 +144,16 @@ class Writer:
 
         If they do not end for long, the store is closed with the last who uses it.
         """
-        with turn(self._line, self._patience) as nobody_writes:
-            self._ended = True
-            if nobody_writes:
-                self._store.close()
+        call_alone(self._line, self._patience, self._end)
+
+    def _end(self, nobody_writes: bool) -> None:
+        self._ended = True
+        if nobody_writes:
+            self._store.close()
 
     def write(self, writing: Writing) -> Any:
         """Write a request and return what came of it; when this returns, it is on the disk."""
-        ticket = _Ticket(writing)
+        ticket = Ticket(writing)
         try:
             self._line[ticket] = None
             while not ticket.done:
@@ -150,12 +166,13 @@ class Writer:
                     self._lead(ticket)
         finally:
             # If it was interrupted, and somebody else has written it by now, it is charged, and not run.
-            _leave(self._line, ticket)
+            ticket.done = True
+            pass_on(self._line, ticket)
         if ticket.error is not None:
             raise ticket.error
         return ticket.result
 
-    def _lead(self, own: _Ticket) -> None:
+    def _lead(self, own: Ticket) -> None:
         """Write for all who wait.
 
         An interrupt is for the caller in this thread alone, wherever it comes, and so is every error that is not this
@@ -182,7 +199,7 @@ class Writer:
                 self._line.pop(ticket, None)
                 ticket.woken.put(None)
 
-    def _write(self, batch: Sequence[_Ticket], own: _Ticket) -> None:
+    def _write(self, batch: Sequence[Ticket], own: Ticket) -> None:
         needed = Needed.by_all(ticket.writing.needed for ticket in batch if ticket.writing is not None)
         started, pause = time.monotonic(), 0.05
         while True:
@@ -203,7 +220,7 @@ class Writer:
                 pause = min(2 * pause, 1.0)
         self._told = head
 
-    def _transact(self, batch: Sequence[_Ticket], needed: Needed, since: int | None, own: _Ticket) -> Head:
+    def _transact(self, batch: Sequence[Ticket], needed: Needed, since: int | None, own: Ticket) -> Head:
         with self._store.writing(needed, self._sign) as book:
             self._require_known(book)
             written = {} if since is None else self._written_after(since, book)
@@ -239,7 +256,7 @@ class Writer:
         records = (entry.record for entry in self._store.entries(seq + 1, book.head.seq))
         return {record["nonce"]: record for record in records if "nonce" in record}
 
-    def _apply(self, ticket: _Ticket, book: Book, written: Mapping[str, dict[str, Any]], own: _Ticket) -> None:
+    def _apply(self, ticket: Ticket, book: Book, written: Mapping[str, dict[str, Any]], own: Ticket) -> None:
         """Apply one request to the book, or none of it."""
         try:
             self._try(ticket, book, written)
@@ -256,7 +273,7 @@ class Writer:
             else:
                 raise
 
-    def _try(self, ticket: _Ticket, book: Book, written: Mapping[str, dict[str, Any]]) -> None:
+    def _try(self, ticket: Ticket, book: Book, written: Mapping[str, dict[str, Any]]) -> None:
         assert ticket.writing is not None
         ticket.error, tried = None, book.copy()
         entry = written.get(ticket.writing.nonce)
@@ -267,7 +284,7 @@ class Writer:
         book.become(tried)
 
 
-def _part(batch: Sequence[_Ticket]) -> None:
+def _part(batch: Sequence[Ticket]) -> None:
     """Nobody knows whose fault it was that a transaction failed: each is to be written by its own caller, alone."""
     for ticket in batch:
         ticket.alone = True
