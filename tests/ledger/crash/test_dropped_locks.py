@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
@@ -15,6 +16,9 @@ from tests.processes import folder_in_memory
 
 import viameter as vm
 from viameter import ledger as ledgers
+from viameter.errors import LedgerUnavailable
+from viameter.ledger import locking
+from viameter.ledger.stores import files as files_module
 
 ROOM = 8
 """How many requests of 1 the budget allows."""
@@ -164,3 +168,45 @@ def test_a_log_that_was_removed_is_not_written_to(path: Path) -> None:
         assert [first.ask("open"), first.ask("charge a")] == ["done"] * 2
         path.with_name(f"{path.name}-wal").unlink()
         assert first.ask("charge b").startswith("LedgerBehind: the log beside")
+
+
+def test_a_lock_that_was_replaced_while_it_was_waited_for_lets_nobody_write(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has the old one, and whoever has the new one, would not know of one another."""
+    take = locking._take
+
+    def after_it_was_removed(*given: Any) -> None:
+        monkeypatch.setattr(locking, "_take", take)
+        path.with_name(f"{path.name}-lock").unlink()
+        take(*given)
+
+    with ledgers.open(path) as ledger:
+        head = ledger.head
+        monkeypatch.setattr(locking, "_take", after_it_was_removed)
+        with pytest.raises(LedgerUnavailable, match="was replaced meanwhile"):
+            ledger.reserve(vm.pure(1), scopes=["visits"])
+        assert ledger.head == head
+        ledger.reserve(vm.pure(1), scopes=["visits"])
+
+
+def test_a_link_to_a_ledger_has_the_same_lock_and_log(path: Path) -> None:
+    link = path.with_name("link.db")
+    link.symlink_to(path)
+    with ledgers.open(path) as one, ledgers.open(link, witness=path.with_name(f"{path.name}.witness")) as other:
+        for ledger in (one, other, one):
+            ledger.reserve(vm.pure(1), scopes=["visits"])
+        assert one.head == other.head and not list(path.parent.glob("link.db-*"))
+
+
+def test_a_copy_made_beside_others_of_the_process_leaves_no_log(path: Path) -> None:
+    """Whoever is not the last one to close it does not let go of what the others hold."""
+    with ledgers.open(path) as one:
+        for _ in range(3):
+            with ledgers.open(path) as other, ledgers.open(path, read_only=True):
+                other.reserve(vm.pure(1), scopes=["visits"])
+            (files_of_it,) = [files for files in files_module._OPEN.values() if files.path == str(path)]
+            assert len(files_of_it.connections) >= 1 and files_of_it.are_the_same()
+        one.reserve(vm.pure(1), scopes=["visits"])
+    assert sorted(found.name for found in path.parent.iterdir()) == ["budget.db", "budget.db-lock", "budget.db.witness"]
+    assert str(path) not in [files.path for files in files_module._OPEN.values()]

@@ -179,6 +179,8 @@ class SQLite(Dialect):
         try:
             held.append(file)
             with locked(file, self.place, PATIENCE):
+                if files.identity(name) != files.identity(file.fileno()):
+                    raise LedgerUnavailable(f"{name} was replaced meanwhile: try again. Nothing was written now")
                 if self._opened is not None:
                     self.require_same_files()
                 yield

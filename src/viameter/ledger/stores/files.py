@@ -147,10 +147,10 @@ class OpenFiles:
             )
 
 
-def identity(path: str) -> Identity:
-    """Which file has this name, by its device and number; None if there is none."""
+def identity(name: str | int) -> Identity:
+    """Which file has this name or descriptor, by its device and number; None if there is none."""
     try:
-        found = Path(path).stat()
+        found = os.fstat(name) if isinstance(name, int) else Path(name).stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino
