@@ -124,7 +124,8 @@ class Writer:
         self._tell = tell
         self._seen = seen
         self._known = head
-        self._told = head
+        self._witnessed = head
+        """A head that the witness saw, and that is here."""
         self._patience = patience
         self._line: Line = {}
         self._ended = False
@@ -218,7 +219,7 @@ class Writer:
                     ) from None
                 time.sleep(pause)
                 pause = min(2 * pause, 1.0)
-        self._told = head
+        self._witnessed = head
 
     def _transact(self, batch: Sequence[Ticket], needed: Needed, since: int | None, own: Ticket) -> Head:
         with self._store.writing(needed, self._sign) as book:
@@ -230,7 +231,7 @@ class Writer:
 
     def _has(self, head: Head) -> bool:
         """Whether the store has a head: one that this process wrote or saw is not looked for again."""
-        return head in (Head(), self._known, self._told) or self._store.has(head)
+        return head in (Head(), self._known, self._witnessed) or self._store.has(head)
 
     def _require_known(self, book: Book) -> None:
         """Refuse a database that was put back to an older state meanwhile: what was charged since would be free.
@@ -250,6 +251,7 @@ class Writer:
                 f"{self._store.place} does not have entry {seen.seq} as its witness saw it: another copy of the ledger "
                 "was charged since. Nothing was written now; `viameter ledger verify` says more"
             )
+        self._witnessed = seen or self._witnessed
 
     def _written_after(self, seq: int, book: Book) -> dict[str, dict[str, Any]]:
         """Entries by their nonce, among them those of requests that were tried before and whose reply was lost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
 import subprocess
 import sys
@@ -16,9 +17,10 @@ from tests.processes import folder_in_memory
 
 import viameter as vm
 from viameter import ledger as ledgers
-from viameter.errors import LedgerUnavailable
+from viameter.errors import LedgerBehind, LedgerUnavailable
 from viameter.ledger import locking
 from viameter.ledger.stores import files as files_module
+from viameter.ledger.stores.sql import SQLStore
 
 ROOM = 8
 """How many requests of 1 the budget allows."""
@@ -168,6 +170,36 @@ def test_a_log_that_was_removed_is_not_written_to(path: Path) -> None:
         assert [first.ask("open"), first.ask("charge a")] == ["done"] * 2
         path.with_name(f"{path.name}-wal").unlink()
         assert first.ask("charge b").startswith("LedgerBehind: the log beside")
+
+
+def test_a_log_that_is_removed_in_the_middle_of_a_transaction_is_not_committed_to(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = SQLStore._keep
+
+    def then_removed(self: SQLStore, *given: Any) -> None:
+        keep(self, *given)
+        path.with_name(f"{path.name}-wal").unlink()
+
+    with ledgers.open(path) as ledger:
+        ledger.reserve(vm.pure(1), scopes=["visits"])
+        head = ledger.head
+        monkeypatch.setattr(SQLStore, "_keep", then_removed)
+        with pytest.raises(LedgerBehind, match="the log beside"):
+            ledger.reserve(vm.pure(1), scopes=["visits"])
+        assert ledger.head == head
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("", 0x40000000 + 2), ("-shm", 128)])
+def test_bytes_that_sqlite_locks_stay_locked(path: Path, suffix: str, start: int) -> None:
+    """By whom others know that they are not the last one to close a database, and not the first to open its index."""
+    with client(path) as first:
+        assert [first.ask("open"), first.ask("charge a"), first.ask("copy_all")] == ["done"] * 3
+        with path.with_name(f"{path.name}{suffix}").open("r+b") as file:
+            with pytest.raises(BlockingIOError):
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, start)
+            assert first.ask("close") == "done"
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, start)
 
 
 def test_a_lock_that_was_replaced_while_it_was_waited_for_lets_nobody_write(

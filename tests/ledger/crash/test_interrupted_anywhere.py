@@ -102,11 +102,10 @@ def test_whoever_waits_until_nobody_writes_holds_nobody_up_after_an_interrupt() 
     """As `close` does, and whatever closes a ledger that nobody uses any more."""
     book = ledgers.in_memory()
     book.define("all", vm.pure(10_000), SPACE)
-    place, caught, kept = 0, True, []
-    while caught:
-        place += 1
-        caught = interrupted(partial(writer.call_alone, book._live()[2].line, 1.0, lambda _: None), place)
-        kept.append(caught)
+    kept: list[BaseException | None] = [KeyboardInterrupt()]
+    while kept[-1] is not None:
+        place = len(kept)
+        kept.append(interrupted(partial(writer.call_alone, book._live()[2].line, 1.0, lambda _: None), place))
         in_threads(partial(reserve, book, f"after {place}"))
     assert place > 20
 

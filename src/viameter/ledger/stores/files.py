@@ -167,6 +167,8 @@ def connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> 
                     f"{path} is open in this process as {known.path}: under several names (hard links, mounts), SQLite "
                     "would keep several logs of it"
                 )
+        elif known is not None:
+            known.release()  # before there is a connection again: an interrupt had come before it was done
         connection: Connection = sqlite3.connect(uri=True, factory=Connection, **options)
         try:
             set_up(connection)
@@ -181,10 +183,11 @@ def connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> 
 def _register(connection: Connection, path: str) -> None:
     main = identity(path)
     files = _OPEN.get(main)
-    if files is None or not files.connections:
-        if files is not None:
-            files.release()  # an interrupt had come before it
+    if files is None:
         files = _OPEN[main] = OpenFiles(path)
     files.connections.add(connection)
-    files.find()
-    connection.files = files
+    if _OPEN.get(main) is files:
+        files.find()
+        connection.files = files
+    else:  # the garbage collector closed its last connection in between
+        _register(connection, path)
