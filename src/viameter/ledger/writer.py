@@ -195,10 +195,10 @@ class Writer:
             _part(batch)
             raise
         for ticket in batch:
-            ticket.done = True
             if ticket is not own:
-                self._line.pop(ticket, None)
+                ticket.done = True
                 ticket.woken.put(None)
+        own.done = True  # last: whoever is first and not done writes
 
     def _write(self, batch: Sequence[Ticket], own: Ticket) -> None:
         needed = Needed.by_all(ticket.writing.needed for ticket in batch if ticket.writing is not None)
