@@ -98,7 +98,7 @@ def test_an_older_backup_is_restored_and_left_as_it_is(tmp_path: Path) -> None:
         (body,) = connection.execute("SELECT body FROM ledger_entries WHERE seq = 1").fetchone()
         seq, hash = connection.execute("SELECT seq, hash FROM ledger_head").fetchone()
     id = ledgers.Entry(1, body, "").record["id"]
-    Witness(tmp_path / "budget.db.witness").advance(Seen(id, ledgers.Head(seq, hash)))
+    Witness(tmp_path / "budget.db.witness").advance(Seen(id, ledgers.Head(seq, hash)), lambda _: True)
     before = hashlib.sha256((tmp_path / "copy.db").read_bytes()).digest()
     assert not ledgers.restore(tmp_path / "copy.db", tmp_path / "budget.db").closed
     assert hashlib.sha256((tmp_path / "copy.db").read_bytes()).digest() == before

@@ -6,6 +6,7 @@ import multiprocessing
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
@@ -21,6 +22,11 @@ PLACE = 256
 
 def seen(seq: int, id: str = "a") -> Seen:
     return Seen(id, Head(seq, f"{seq:064x}"))
+
+
+def ours(head: Head) -> bool:
+    """Whether a ledger has a head whose entries are all as `seen` has them."""
+    return head.hash == f"{head.seq:064x}"
 
 
 @pytest.fixture
@@ -47,7 +53,7 @@ def test_it_remembers_the_last_head_and_writes_its_places_in_turn(tmp_path: Path
     assert witness.read() is None
     contents = []
     for number in range(1, 5):
-        witness.advance(seen(number))
+        witness.advance(seen(number), ours)
         assert witness.read() == seen(number)
         contents.append(witness.path.read_bytes())
     assert [len(content) for content in contents] == [PLACE, 2 * PLACE, 2 * PLACE, 2 * PLACE]
@@ -57,10 +63,10 @@ def test_it_remembers_the_last_head_and_writes_its_places_in_turn(tmp_path: Path
 def test_it_never_goes_back(tmp_path: Path) -> None:
     witness = Witness(tmp_path / "w")
     for number in (4, 5):
-        witness.advance(seen(number))
+        witness.advance(seen(number), ours)
     before = witness.path.read_bytes()
     for number in (3, 5, 4, 1):
-        witness.advance(seen(number))
+        witness.advance(seen(number), ours)
         assert witness.read() == seen(5) and witness.path.read_bytes() == before
 
 
@@ -68,13 +74,13 @@ def test_it_never_goes_back(tmp_path: Path) -> None:
 def test_a_write_that_is_cut_off_leaves_what_was_seen_before(tmp_path: Path, at: int) -> None:
     witness = Witness(tmp_path / "w")
     for number in (1, 2, 3):
-        witness.advance(seen(number))
+        witness.advance(seen(number), ours)
     before = witness.path.read_bytes()
-    witness.advance(seen(4))
+    witness.advance(seen(4), ours)
     after = witness.path.read_bytes()
     witness.path.write_bytes(before[:PLACE] + after[PLACE : PLACE + at] + before[PLACE + at :])
     assert witness.read() in (seen(3), seen(4))
-    witness.advance(seen(5))
+    witness.advance(seen(5), ours)
     assert witness.read() == seen(5)
 
 
@@ -207,12 +213,17 @@ def ledger_id(path: Path) -> str:
         return ledger.id
 
 
-def test_a_witness_that_cannot_be_written_lets_nothing_leave(path: Path) -> None:
+def test_a_witness_that_cannot_be_written_lets_nothing_leave(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ledgers.open(path) as ledger:
         witness_of(path).unlink()
         witness_of(path).mkdir()
-        with pytest.raises(LedgerUnavailable, match=r"cannot be written.*stays charged, and nothing was released"):
+        with pytest.raises(LedgerUnavailable, match="cannot be read"):
             ledger.reserve(vm.pure("1/100"), scopes=["visits"], key="a")
+        assert ledger.scope("visits").spent == vm.pure("3/100")  # nothing is charged that could not be released
+        with monkeypatch.context() as patch:
+            patch.setattr(Witness, "read", lambda _: None)
+            with pytest.raises(LedgerUnavailable, match=r"cannot be written.*stays charged, and nothing was released"):
+                ledger.reserve(vm.pure("1/100"), scopes=["visits"], key="a")
         witness_of(path).rmdir()
         assert ledger.scope("visits").spent == vm.pure("4/100")
         assert not ledger.reserve(vm.pure("1/100"), scopes=["visits"], key="a").new
@@ -221,7 +232,7 @@ def test_a_witness_that_cannot_be_written_lets_nothing_leave(path: Path) -> None
 def _advance(path: str, start: int) -> None:
     witness, last = Witness(path), 0
     for number in range(start, start + 120, 3):
-        witness.advance(seen(number))
+        witness.advance(seen(number), ours)
         found = witness.read()
         assert found is not None and found.head.seq >= max(number, last)
         last = found.head.seq
@@ -255,9 +266,79 @@ def test_several_threads_that_advance_it_at_once_never_take_it_back(tmp_path: Pa
     assert not failed and Witness(tmp_path / "w").read() == seen(120)
 
 
+@pytest.mark.parametrize("first", [3, 4, 5])
+@pytest.mark.parametrize("second", [3, 4, 5])
+def test_of_two_copies_that_go_on_apart_only_one_is_believed(tmp_path: Path, first: int, second: int) -> None:
+    """Whoever is ahead, and also when they are equal."""
+    common = 2
+
+    def theirs(head: Head) -> bool:
+        return ours(head) if head.seq <= common else head.hash == f"{head.seq + 100:064x}"
+
+    witness = Witness(tmp_path / "w")
+    for number in (1, common):
+        witness.advance(seen(number), ours)
+    witness.advance(Seen("a", Head(first, f"{first + 100:064x}")), theirs)
+    for number in (common, second):  # also the last entry that both have: others were charged since
+        with pytest.raises(LedgerBehind, match=f"saw another entry {first}"):
+            witness.advance(seen(number), ours)
+    assert witness.read() == Seen("a", Head(first, f"{first + 100:064x}"))
+    witness.advance(Seen("a", Head(6, f"{106:064x}")), theirs)
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 3])
+def test_two_copies_with_one_witness_do_not_overtake_each_other(path: Path, tmp_path: Path, ahead: int) -> None:
+    """Both open, and charged in turn: nothing is charged to the one that the witness has not seen."""
+    shutil.copy(path, tmp_path / "copy.db")
+    with ledgers.open(path) as one, ledgers.open(tmp_path / "copy.db", witness=witness_of(path)) as other:
+        head = one.head
+        charge(other, ahead)
+        for _ in range(3):
+            with pytest.raises(LedgerBehind, match=r"as its witness saw it.*Nothing was written now"):
+                charge(one, 1)
+        assert one.head == head and other.head.seq == head.seq + 2 * ahead
+        charge(other, 1)
+    with pytest.raises(LedgerBehind):
+        ledgers.open(path)
+
+
+@pytest.mark.parametrize("entries", [1, 2])
+def test_a_copy_that_is_charged_while_the_other_one_commits_releases_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: int
+) -> None:
+    """After the look at the witness in the transaction, and before the witness is told."""
+    shutil.copy(path, tmp_path / "copy.db")
+    with ledgers.open(path) as one, ledgers.open(tmp_path / "copy.db", witness=witness_of(path)) as other:
+        writer = one._live()[2]
+        transact = writer._transact
+
+        def after_the_other(*given: Any) -> Head:
+            head = transact(*given)
+            monkeypatch.setattr(writer, "_transact", transact)
+            for _ in range(entries):
+                other.reserve(vm.pure("1/100"), scopes=["visits"])
+            return head
+
+        monkeypatch.setattr(writer, "_transact", after_the_other)
+        for expected in ("stays charged, and nothing was released", "Nothing was written now"):
+            with pytest.raises(LedgerBehind, match=expected):
+                one.reserve(vm.pure("1/100"), scopes=["visits"])
+        assert Witness(witness_of(path)).read() == Seen(other.id, other.head)
+
+
+def test_another_ledgers_witness_in_its_place_lets_nothing_be_charged(path: Path, tmp_path: Path) -> None:
+    ledgers.open(tmp_path / "other.db").close()
+    with ledgers.open(path) as ledger:
+        head = ledger.head
+        shutil.copy(tmp_path / "other.db.witness", witness_of(path))
+        with pytest.raises(LedgerBehind, match="another ledger"):
+            charge(ledger, 1)
+        assert ledger.head == head
+
+
 def test_replacing_it_is_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     witness = Witness(tmp_path / "w")
-    witness.advance(seen(9))
+    witness.advance(seen(9), ours)
 
     def cut_off(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")

@@ -319,7 +319,7 @@ def _say_witness(book: Any, head: Any, *, new: bool) -> None:
         return
     seen = book.witness.read()
     if seen is None and new:
-        book.witness.advance(Seen(book.id, head))
+        book.witness.advance(Seen(book.id, head), book.store.has)
         say(f"witness: {book.witness.place}, made now: what was there before it is trusted as it is")
     elif seen is None:
         say(f"witness: {book.witness.place} is not there yet; whoever writes makes it")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -189,7 +189,13 @@ def _of_this_version(copy: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         brought = Path(folder, "backup.db")
-        shutil.copyfile(copy, brought)
+        # By SQLite: to read the file beside it would drop all locks that this process has on it.
+        address = f"{copy.absolute().as_uri()}?mode=ro"
+        with (
+            contextlib.closing(sqlite3.connect(address, uri=True)) as source,
+            contextlib.closing(sqlite3.connect(brought)) as target,
+        ):
+            source.backup(target)
         store = SQLStore(dialect_of(brought))
         try:
             store.prepare(create=False)

@@ -6,13 +6,12 @@ times, digests and the answers that left; of data it holds nothing.
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 from viameter.arith import exact
 from viameter.core import Loss, Space, Transformation
 from viameter.errors import (
+    LedgerBehind,
     LedgerError,
     LedgerTampered,
     LedgerUnavailable,
@@ -47,7 +47,7 @@ from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, re
 from viameter.ledger.signing import SigningKey
 from viameter.ledger.stores.base import Disconnected, Store
 from viameter.ledger.witness import Seen, Witness
-from viameter.ledger.writer import PATIENCE, Line, Writer, turn
+from viameter.ledger.writer import PATIENCE, Line, Ticket, Writer, call_alone, pass_on, stand_in
 from viameter.sampling.entropy import SYSTEM
 
 T = TypeVar("T")
@@ -64,8 +64,13 @@ _OPENED: weakref.WeakSet[Ledger] = weakref.WeakSet()
 _FORKING = [threading.RLock()]
 """Held over a fork, by one thread at a time."""
 
-_STILL: list[contextlib.ExitStack] = []
-"""What is held over a fork beside it."""
+_STILL: dict[int, list[Generator[None, None, None]]] = {}
+"""What each thread that forks holds over it: generators, which hold it until they are closed, if they were begun."""
+
+
+def _one_at_a_time() -> Generator[None, None, None]:
+    with _FORKING[0]:
+        yield
 
 
 def _before_fork() -> None:
@@ -74,29 +79,33 @@ def _before_fork() -> None:
     It has locks of its process that a child does not have and believes to have, and then works on files that others
     take for unused, and delete.
     """
-    _FORKING[0].acquire()
-    held = contextlib.ExitStack()
-    _STILL.append(held)
+    held = _STILL[threading.get_ident()] = [_one_at_a_time()]
+    next(held[-1])
     for ledger in list(_OPENED):
-        held.enter_context(ledger._still())
+        held.append(ledger._still())
+        next(held[-1])
 
 
 def _after_fork_in_parent() -> None:
-    if _STILL:
-        _STILL.pop().close()
-        _FORKING[0].release()
+    held = _STILL.get(threading.get_ident(), [])
+    while held:
+        held[-1].close()
+        held.pop()
 
 
 def _after_fork_in_child() -> None:
     for ledger in list(_OPENED):
         ledger._after_fork()
-    while _STILL:
-        _STILL.pop().close()
+    _after_fork_in_parent()
+    _LEFT_BEHIND.append(_STILL.copy())  # of threads that are not here
+    _STILL.clear()
     _FORKING[0] = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+    # Once more: the interpreter drops an interrupt of such a function, and what it had left to do.
+    os.register_at_fork(after_in_parent=_after_fork_in_parent)
 
 
 class Ledger:
@@ -134,20 +143,26 @@ class Ledger:
 
     # How it is opened, and where.
 
-    @contextlib.contextmanager
-    def _still(self) -> Iterator[None]:
+    def _still(self) -> Generator[None, None, None]:
         """Let nobody write or read, and keep no files open, while the process is forked."""
-        with self._starting, contextlib.ExitStack() as held:
+        with self._starting:
             started = self._started
             if started is None or started[0] != os.getpid() or not started[1].keeps_files:
-                pass  # there are no files, or connections that a child leaves alone
-            elif held.enter_context(turn(started[2].line, FORK_PATIENCE)):
-                held.enter_context(started[1].parted())
-                self._parted = True
+                yield  # there are no files, or connections that a child leaves alone
+                return
+            store, line, ticket = started[1], started[2].line, Ticket(None)
             try:
-                yield
+                if not stand_in(line, ticket, FORK_PATIENCE):
+                    yield
+                    return
+                with store.reading:
+                    store.close()
+                    self._parted = True
+                    yield
             finally:
+                ticket.done = True
                 self._parted = False
+                pass_on(line, ticket)
 
     def _after_fork(self) -> None:
         """In a new process, before it has threads: neither connections nor locks of the parent are usable here."""
@@ -178,7 +193,7 @@ class Ledger:
                 store = self._connect()
                 sign = None if self._key is None else self._sign
                 head = store.head() if self._known is None else self._known
-                writer = Writer(store, sign=sign, tell=self._tell, head=head, patience=self._patience)
+                writer = Writer(store, sign=sign, tell=self._tell, seen=self._seen, head=head, patience=self._patience)
                 self._place = store.place
                 self._started = (os.getpid(), store, writer)
                 # Whoever forgets to close it leaves no files open; a process that was forked closes only its own.
@@ -194,9 +209,16 @@ class Ledger:
         assert self._key is not None
         return self._key.sign(self.id, head)
 
-    def _tell(self, head: Head) -> None:
+    def _tell(self, head: Head, has: Callable[[Head], bool]) -> None:
         if self._witness is not None and head.seq > 0:
-            self._witness.advance(Seen(self.id, head))
+            self._witness.advance(Seen(self.id, head), has)
+
+    def _seen(self) -> Head | None:
+        """What the witness saw of this ledger."""
+        seen = None if self._witness is None else self._witness.read()
+        if seen is not None and seen.id != self.id:
+            raise LedgerBehind(f"{self._place} is another ledger than the one that its witness saw: it was replaced")
+        return None if seen is None else seen.head
 
     def _write(self, writing: Writing) -> Any:
         if self._read_only:
@@ -571,9 +593,7 @@ class Ledger:
 def _close(process: int, store: Store, line: Line) -> None:
     """Close what nobody uses any more; a thread that still writes when the process ends is not disturbed."""
     if process == os.getpid():
-        with turn(line, 0) as nobody_writes:
-            if nobody_writes:
-                store.close()
+        call_alone(line, 0, lambda nobody_writes: store.close() if nobody_writes else None)
 
 
 def fresh_name() -> str:

@@ -10,7 +10,7 @@ import contextlib
 import io
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from viameter.errors import LedgerUnavailable
 
@@ -29,19 +29,23 @@ _PAUSE = 0.002
 _HELD: set[int | io.FileIO] = set()
 
 
-def _let_go_after_fork() -> None:
-    """A lock is shared by a process that is forked while it is held, and would outlive the one that holds it."""
-    for file in _HELD:
+def let_go_of(files: Iterable[int | io.FileIO]) -> None:
+    """In a process that was forked: a lock is shared by both, and would outlive the one that holds it."""
+    for file in files:
         with contextlib.suppress(OSError, ValueError):  # it may be closed
             number = file if isinstance(file, int) else file.fileno()
             nothing = os.open(os.devnull, os.O_RDWR)
             os.dup2(nothing, number, inheritable=False)  # the number stays taken: somebody will close it
             os.close(nothing)
+
+
+def _after_fork_in_child() -> None:
+    let_go_of(_HELD)
     _HELD.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_after_fork)
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 @contextlib.contextmanager

@@ -206,7 +206,7 @@ def _start(ledger: Ledger, seen: Seen | None, key: SigningKey | None, *, by: str
     if seen is not None:
         check_witness(ledger, seen)
     if not ledger._read_only:
-        witness.advance(Seen(ledger.id, head))
+        witness.advance(Seen(ledger.id, head), ledger.store.has)
 
 
 def _begin(ledger: Ledger, by: str | None) -> None:

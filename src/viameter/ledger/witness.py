@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,10 +54,14 @@ class Witness:
             )
         return max(found, key=lambda seen: seen.head.seq)
 
-    def advance(self, seen: Seen) -> None:
-        """Remember a head, unless it saw a later one; LedgerBehind if it saw another ledger, or another such entry."""
+    def advance(self, seen: Seen, has: Callable[[Head], bool]) -> None:
+        """Remember a head, unless it saw a later one; LedgerBehind if the ledger does not have what it saw.
+
+        `has` says whether the ledger has a head. Who is faster of two copies that go on apart is not to be believed,
+        so it is asked also when the witness is ahead: then another process was faster, whose entry is there.
+        """
         with self._plainly():
-            self._advance(seen)
+            self._advance(seen, has)
 
     def replace(self, seen: Seen) -> None:
         """Forget what it saw and remember this: after a restore, in which what was lost was counted as spent."""
@@ -83,13 +87,13 @@ class Witness:
                 "nothing was released"
             ) from None
 
-    def _advance(self, seen: Seen) -> None:
+    def _advance(self, seen: Seen, has: Callable[[Head], bool]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _opened(self.path) as file, locked(file):
             known = dict(_places(os.pread(file, 2 * _PLACE, 0)))
-            self._refuse_another(seen, known.values())
-            last = max((one.head.seq for one in known.values()), default=-1)
-            if last >= seen.head.seq:
+            last = max(known.values(), key=lambda one: one.head.seq, default=None)
+            self._refuse_another(seen, last, has)
+            if last is not None and last.head.seq >= seen.head.seq:
                 return
             # The place that is empty, damaged or older.
             place = min((0, 1), key=lambda one: known[one].head.seq if one in known else -1)
@@ -99,15 +103,14 @@ class Witness:
             if not known:
                 _sync_folder(Path(os.path.realpath(self.path)).parent)
 
-    def _refuse_another(self, seen: Seen, known: Iterable[Seen]) -> None:
-        """Two files that began as one ledger and go on apart are known by their first different entry."""
-        for one in known:
-            if one.id != seen.id or (one.head.seq == seen.head.seq and one.head.hash != seen.head.hash):
-                what = "another ledger" if one.id != seen.id else f"another entry {seen.head.seq}"
-                raise LedgerBehind(
-                    f"the witness {self.place} saw {what}: a copy of the ledger, or one that replaced it, is written "
-                    "to somewhere else. What was charged now stays charged, and nothing was released"
-                )
+    def _refuse_another(self, seen: Seen, last: Seen | None, has: Callable[[Head], bool]) -> None:
+        if last is None or last == seen or (last.id == seen.id and has(last.head)):
+            return
+        what = "another ledger" if last.id != seen.id else f"another entry {last.head.seq}"
+        raise LedgerBehind(
+            f"the witness {self.place} saw {what}: a copy of the ledger, or one that replaced it, is written to "
+            "somewhere else. What was charged now stays charged, and nothing was released"
+        )
 
 
 def _sync_folder(path: Path) -> None:

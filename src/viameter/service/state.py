@@ -115,7 +115,9 @@ class State:
             path = Path(location).absolute()
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+                with contextlib.suppress(FileExistsError):
+                    # Only one that is new: to close a file drops all locks that this process has on it.
+                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except OSError as problem:
                 raise LedgerUnavailable(f"{location} cannot be made or opened: {problem.strerror}") from None
             url = sa.URL.create("sqlite", database=str(path))

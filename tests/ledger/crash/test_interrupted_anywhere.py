@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -17,7 +18,8 @@ from tests.threads import in_threads
 
 import viameter as vm
 from viameter import ledger as ledgers
-from viameter.ledger import Ledger
+from viameter.ledger import Ledger, writer
+from viameter.ledger import ledger as ledger_module
 
 WATCHED = (str(Path(ledgers.__file__).parent), contextlib.__file__)
 """Interrupts come in this code; within others' (the database's driver, say) they are theirs to stand."""
@@ -31,16 +33,18 @@ class Interrupt:
 
     def __init__(self, place: int) -> None:
         self.left = place
-        self._last: dict[FrameType, str] = {}
+        self._last: dict[int, str] = {}  # by the frame's number: a frame that is kept keeps what it holds
 
     def watch(self, frame: FrameType, event: str, _: Any) -> Any:
         """Trace every instruction of the code that is watched."""
         if not frame.f_code.co_filename.startswith(WATCHED):
             return None
         frame.f_trace_opcodes = True
+        now = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+        if event == "call":
+            self._last[id(frame)] = now  # RESUME, of which there is no other event, or where something is thrown in
         if event == "opcode":
-            last = self._last.get(frame, "")
-            self._last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            last, self._last[id(frame)] = self._last.get(id(frame), ""), now
             if last.startswith(LOOKED_FOR):
                 self.left -= 1
                 if self.left == 0:
@@ -56,15 +60,19 @@ class Interrupt:
         sys.settrace(self._before)
 
 
-def interrupted(book: Ledger, place: int) -> BaseException | None:
-    """Charge, interrupted at a place; None if it went through before it came there."""
+def interrupted(function: Callable[[], Any], place: int) -> BaseException | None:
+    """Call a function, interrupted at a place; None if it went through before it came there."""
     try:
         with Interrupt(place) as interrupt:
-            book.reserve(vm.pure(1), scopes=["all"], key=f"{place}")
+            function()
     except KeyboardInterrupt as caught:
         return caught
     assert interrupt.left > 0
     return None
+
+
+def reserve(book: Ledger, key: str) -> None:
+    book.reserve(vm.pure(1), scopes=["all"], key=key)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +87,51 @@ def test_the_next_request_goes_through(in_memory: bool, step: int) -> None:
         with ledgers.in_memory() if in_memory else ledgers.open(folder / "budget.db") as book:
             book.define("all", vm.pure(10_000), SPACE)
             while not ended:
-                caught = interrupted(book, place)  # kept, as an interactive session keeps it, with all its frames
-                in_threads(partial(book.reserve, vm.pure(1), scopes=["all"], key=f"after {place}"))
+                # Kept, as an interactive session keeps it, with all its frames.
+                caught = interrupted(partial(reserve, book, f"{place}"), place)
+                in_threads(partial(reserve, book, f"after {place}"))
                 ended, place = caught is None, place + step
             charged = [entry for entry in book.entries() if entry.kind == "reserve"]
             assert book.scope("all").spent == vm.pure(len(charged))
             assert ledgers.verify(book).ok
         assert place > 50
+
+
+@alone
+def test_whoever_waits_until_nobody_writes_holds_nobody_up_after_an_interrupt() -> None:
+    """As `close` does, and whatever closes a ledger that nobody uses any more."""
+    book = ledgers.in_memory()
+    book.define("all", vm.pure(10_000), SPACE)
+    kept: list[BaseException | None] = [KeyboardInterrupt()]
+    while kept[-1] is not None:
+        place = len(kept)
+        kept.append(interrupted(partial(writer.call_alone, book._live()[2].line, 1.0, lambda _: None), place))
+        in_threads(partial(reserve, book, f"after {place}"))
+    assert place > 20
+
+
+def fork_that_drops_interrupts(interrupt: list[str]) -> None:
+    """What the interpreter calls when it is forked: an exception in one of these is printed, and ends only that."""
+    for hook in (ledger_module._before_fork, ledger_module._after_fork_in_parent, ledger_module._after_fork_in_parent):
+        try:
+            hook()
+        except KeyboardInterrupt:
+            interrupt.append(hook.__name__)
+
+
+@alone
+def test_a_fork_that_is_interrupted_holds_nobody_up() -> None:
+    with folder_in_memory() as folder, ledgers.open(folder / "budget.db") as book:
+        book.define("all", vm.pure(10_000), SPACE)
+        place, came, hit = 0, True, set()
+        while came:
+            place += 1
+            dropped: list[str] = []
+            with Interrupt(place):
+                fork_that_drops_interrupts(dropped)
+            came = bool(dropped)
+            hit |= set(dropped)
+            in_threads(partial(reserve, book, f"after {place}"), lambda: book.head)
+            in_threads(partial(fork_that_drops_interrupts, []))  # another thread can fork
+        assert place > 50 and hit == {"_before_fork", "_after_fork_in_parent"}
+        assert ledgers.verify(book).ok

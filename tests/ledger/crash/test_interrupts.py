@@ -17,7 +17,7 @@ import viameter as vm
 from viameter import ledger as ledgers
 from viameter.ledger import Ledger
 from viameter.ledger.requests import Renew
-from viameter.ledger.writer import _Ticket
+from viameter.ledger.writer import Ticket
 
 # An interrupt may leave a file to the garbage collector, which closes it, and warns.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -78,7 +78,7 @@ def test_all_others_are_written_once_and_hear_of_it(
             ended[kind] = repr(problem)
 
     threads = [threading.Thread(target=ask, args=(kind,), daemon=True) for kind in KINDS]
-    nobody = _Ticket(Renew(by="nobody", nonce="", name="", why=""))
+    nobody = Ticket(Renew(by="nobody", nonce="", name="", why=""))
     writer._line[nobody] = None  # first in the line, so that all others wait behind it
     for thread in threads:
         thread.start()

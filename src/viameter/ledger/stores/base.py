@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from viameter.errors import LedgerUnavailable
@@ -92,15 +92,17 @@ class Store(ABC):
     """Whether other processes see what is written here: a copy that nobody else sees could spend a budget again."""
     keeps_files = False
     """Whether its files must be closed when the process is forked."""
-
-    @contextmanager
-    def parted(self) -> Iterator[None]:
-        """Let go of files and connections, and let nobody have new ones until this is left; nobody writes meanwhile."""
-        yield
+    reading: AbstractContextManager[Any] = nullcontext()
+    """Held by whoever reads: nobody opens a connection for that until it is let go of."""
 
     def entry(self, seq: int) -> Entry | None:
         """The entry of that number."""
         return next(self.entries(seq, seq), None)
+
+    def has(self, head: Head) -> bool:
+        """Whether a head is that of an entry here."""
+        found = self.entry(head.seq)
+        return found is not None and found.hash == head.hash
 
     def entries_of(self, numbers: Collection[int]) -> Iterator[Entry]:
         """The entries of these numbers, as far as they are there."""

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from viameter.errors import LedgerBehind, LedgerError, LedgerUnavailable
 from viameter.ledger.locking import locked
+from viameter.ledger.stores import files
 from viameter.ledger.stores.base import Disconnected, NotDone
 
 PATIENCE = 60.0
@@ -62,6 +63,10 @@ class Dialect(ABC):
     def snapshot(self, engine: sa.Engine) -> AbstractContextManager[sa.Connection]:
         """A connection of an engine for reading that sees all tables as they are at one time."""
 
+    @abstractmethod
+    def require_same_files(self) -> None:
+        """In a transaction, before it is committed: refuse files that others do not have."""
+
     def exists(self) -> bool:
         """Whether there is a database that could be opened."""
         return True
@@ -75,16 +80,6 @@ class Dialect(ABC):
         return {}
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that undoes its transaction when it is closed, and not when the last of its cursors is collected."""
-
-    def close(self) -> None:
-        """Let go of the file at once, whoever still has a cursor."""
-        with contextlib.suppress(sqlite3.Error):
-            self.rollback()
-        super().close()
-
-
 class SQLite(Dialect):
     """A file: WAL, every commit synced, one writer at a time."""
 
@@ -96,6 +91,8 @@ class SQLite(Dialect):
         self.read_only = read_only
         self._opened: tuple[int, int] | None = None
         """Which file it was that was opened first, by its device and number."""
+        self._real_path = os.path.realpath(self.path)  # by which SQLite calls its log
+        self._files: files.OpenFiles | None = None
 
     def exists(self) -> bool:
         """Whether the file is there, with anything in it."""
@@ -115,26 +112,20 @@ class SQLite(Dialect):
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro" if self.read_only else "rwc"
-        address = f"file:{quote(str(self.path))}?mode={mode}"
         # Transactions are begun by the engine, and not by the driver whenever it sees fit.
-        connection = sqlite3.connect(
-            address,
-            uri=True,
+        connection = files.connect(
+            self._real_path,
+            self._set_up,
+            database=f"file:{quote(str(self.path))}?mode={mode}",
             timeout=PATIENCE,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
-            factory=_Connection,
         )
-        try:
-            self._set_up(connection)
-            self._require_same_file()
-        except BaseException:
-            connection.close()
-            raise
+        self._files = connection.files
         return connection
 
-    def _require_same_file(self) -> None:
+    def require_same_files(self) -> None:
         """Refuse a file that was moved, replaced or removed since it was opened, or that has a second name.
 
         What is charged to a file that nobody will open again is forgotten. Under two names, a file has two logs, and
@@ -158,6 +149,8 @@ class SQLite(Dialect):
                 f"{self.place} is a file with several names (hard links), under which SQLite would keep several logs "
                 "of it: leave one of them"
             )
+        if self._files is not None and not self.read_only:
+            self._files.require_same(self.place)
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         if not self.read_only:
@@ -172,11 +165,12 @@ class SQLite(Dialect):
         connection.execute("PRAGMA synchronous=FULL")
         if connection.execute("PRAGMA synchronous").fetchone() != (2,):
             raise LedgerUnavailable(f"{self.place}: SQLite does not sync its commits; such a ledger can lose charges")
+        self.require_same_files()
 
     @contextlib.contextmanager
     def alone(self, held: list[Any] | None = None) -> Iterator[None]:
         """Stand in line for a lock beside the file."""
-        name = f"{self.path}-lock"
+        name = f"{self._real_path}-lock"
         try:
             file = io.FileIO(name, "ab", opener=_for_its_owner)
         except OSError as problem:
@@ -185,11 +179,13 @@ class SQLite(Dialect):
         try:
             held.append(file)
             with locked(file, self.place, PATIENCE):
+                if files.identity(name) != files.identity(file.fileno()):
+                    raise LedgerUnavailable(f"{name} was replaced meanwhile: try again. Nothing was written now")
                 if self._opened is not None:
-                    self._require_same_file()
+                    self.require_same_files()
                 yield
                 if self._opened is not None:
-                    self._require_same_file()  # it may have been moved meanwhile
+                    self.require_same_files()  # it may have been moved meanwhile
         finally:
             file.close()
             if file in held:
@@ -306,6 +302,9 @@ class PostgreSQL(Dialect):
     def hold(self, connection: sa.Connection) -> None:
         """Take a lock that all who make tables take; it ends with the transaction."""
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305803447)"))
+
+    def require_same_files(self) -> None:
+        """They are the server's."""
 
     def in_transaction(self, connection: Any) -> bool:
         """A server takes COMMIT for ROLLBACK after an error, and says nothing."""

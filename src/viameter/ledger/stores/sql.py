@@ -75,7 +75,7 @@ class SQLStore(Store):
         self._reader: sa.Connection | None = None
         self._held: list[Any] = []
         """What a writer has open, down to the driver's connection: one that is interrupted may not come to close it."""
-        self._reading = threading.RLock()
+        self.reading = threading.RLock()
         self._parsed: dict[str, tuple[str, Scope]] = {}
         self._stood: dict[str, tuple[int, str]] = {}
         """How scopes stood when a transaction of this process last held or changed them: they never go back."""
@@ -168,6 +168,7 @@ class SQLStore(Store):
         """Commit what was written; what was undone meanwhile is tried again, since a commit of nothing is no error."""
         if not transaction.is_active or not self.dialect.in_transaction(connection.connection.driver_connection):
             raise Disconnected(self.place)
+        self.dialect.require_same_files()
         transaction.commit()
 
     def _lend(self, connection: sa.Connection, needed: Needed) -> Book:
@@ -279,7 +280,7 @@ class SQLStore(Store):
 
     def _read(self, ask: Callable[[sa.Connection], T]) -> T:
         """Ask on a connection for reading, outside of the writer's transaction."""
-        with self._reading:
+        with self.reading:
             connection, self._reader = self._reader, None  # put back when all went well, like the writer's
             try:
                 with self._plainly():
@@ -437,7 +438,7 @@ class SQLStore(Store):
 
     def close(self) -> None:
         """Close its connections."""
-        with self._reading:
+        with self.reading:
             for connection in (self._writer, self._reader):
                 if connection is not None:
                     with contextlib.suppress(sa.exc.DBAPIError):
@@ -451,13 +452,6 @@ class SQLStore(Store):
     def keeps_files(self) -> bool:  # type: ignore[override]
         """Locks of SQLite are those of a process, and a list of them is copied by a fork."""
         return self.dialect.is_own
-
-    @contextlib.contextmanager
-    def parted(self) -> Iterator[None]:
-        """Close its connections, and let nobody read until this is left."""
-        with self._reading:
-            self.close()
-            yield
 
 
 def _abandon(connection: sa.Connection | None) -> None:
