@@ -20,6 +20,7 @@ from viameter_check.document import (
 )
 from viameter_check.intervals import Interval
 from viameter_check.losses import Loss, read_loss
+from viameter_check.places import Place
 from viameter_check.programs import FORMAT as PROGRAMS
 from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
@@ -41,7 +42,7 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
             return check_program(certificate)
         refuse_strange_values(document)
         top = read_top(document)
-        failures, remarks = _examine(top)
+        failures, remarks, trusts = _examine(top)
         statement = "" if failures else _check_claim(document["claim"], top)
     except Refused as problem:
         return Report((Failure(problem.where or "certificate", str(problem)),))
@@ -52,7 +53,7 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
     derived = [node for node in top.nodes() if node.kind == "derived"]
     return Report(
         failures=(),
-        claims=_claims(top),
+        claims=(*_claims(top), *trusts),
         remarks=remarks,
         derived=len(derived),
         theorems=tuple(sorted({node.theorem for node in derived})),
@@ -61,20 +62,23 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
     )
 
 
-def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
-    """Look at every node by itself: its bound follows from what was given and from the bounds of its premises."""
-    failures, remarks = [], []
+def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...], tuple[Claim, ...]]:
+    """Look at every node by itself: its place and its bound follow from its input, what was given, and its premises."""
+    failures, remarks, trusts = [], [], []
     for node in top.nodes():
         try:
             _check_frame(node)
-            looser = _check_bound(node, RULES[node.theorem](node))
+            derived = RULES[node.theorem](node)
+            _check_output(node, derived.output)
+            looser = _check_bound(node, derived)
+            trusts += [Claim(node.path, text) for text in derived.trusts]
         except Refused as problem:
             failures.append(Failure(joined(node.path, problem.where), str(problem)))
         else:
             remarks += [
                 f"{joined(node.path, where)} is looser than derived by {by}, which is sound" for where, by in looser
             ]
-    return tuple(failures), tuple(remarks)
+    return tuple(failures), tuple(remarks), tuple(trusts)
 
 
 def _check_frame(node: Node) -> None:
@@ -117,11 +121,17 @@ def _check_place(where: str, value: Any, measure: str, counts: bool) -> None:
         raise Refused("is not whole, although the metric counts", where)
 
 
+def _check_output(node: Node, derived: Place) -> None:
+    """The output is the space or the measure that the theorem leads to from this input."""
+    for name in ("measure", "domain", "metric"):
+        expected = getattr(derived, name)
+        if getattr(node.output, name) != expected:
+            raise Refused(f"is not what {node.theorem} gives: {expected or 'none'}"[:400], f"output.{name}")
+
+
 def _check_bound(node: Node, derived: Derived) -> list[tuple[str, str]]:
     """The bound must be that of an exact theorem and at least that of any other; say where it is much more."""
     written = node.bound
-    if (written.measure if isinstance(written, Loss) else "") != derived.measure:
-        raise Refused(f"{node.theorem} gives {derived.measure or 'a distance'}", "bound")
     looser = []
     for where, amount, interval in _pairs(written, derived):
         if amount < interval.high:
