@@ -64,21 +64,23 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
 
 def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...], tuple[Claim, ...]]:
     """Look at every node by itself: its place and its bound follow from its input, what was given, and its premises."""
-    failures, remarks, trusts = [], [], []
+    failures, remarks = [], []
+    trusts: dict[str, Claim] = {}
     for node in top.nodes():
         try:
             _check_frame(node)
             derived = RULES[node.theorem](node)
             _check_output(node, derived.output)
             looser = _check_bound(node, derived)
-            trusts += [Claim(node.path, text) for text in derived.trusts]
+            for text in derived.trusts:
+                trusts.setdefault(text, Claim(node.path, text))
         except Refused as problem:
             failures.append(Failure(joined(node.path, problem.where), str(problem)))
         else:
             remarks += [
                 f"{joined(node.path, where)} is looser than derived by {by}, which is sound" for where, by in looser
             ]
-    return tuple(failures), tuple(remarks), tuple(trusts)
+    return tuple(failures), tuple(remarks), tuple(trusts.values())
 
 
 def _check_frame(node: Node) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from viameter_check.units import QUOTED, Units, is_database, is_table, read_units, unquoted
+from viameter_check.units import QUOTED, Units, is_table, read_units, tables_of, unquoted
 
 ADDING = ("SymmetricDistance()", "InsertDeleteDistance()")
 REPLACING = ("ChangeOneDistance()", "HammingDistance()")
@@ -143,7 +143,7 @@ def read_domain(text: str) -> Domain:
     if shape == "engine_table":
         return Domain("engine table" if is_table(text) else "unknown")
     if shape == "engine_database":
-        return Domain("engine database" if is_database(text) else "unknown")
+        return Domain("engine database" if tables_of(text) else "unknown")
     if shape in ("finite", "graphs", "streams"):
         return Domain("other")
     if shape == "categories":

@@ -63,22 +63,24 @@ def is_table(text: str) -> bool:
     return _end_of_table(text, 0) == len(text)
 
 
-def is_database(text: str) -> bool:
-    """Whether the text is that of databases on an engine: tables by name, each once."""
+def tables_of(text: str) -> dict[str, str]:
+    """The tables of databases on an engine by name, each once; none where the text is not that of databases."""
     start = "engine_database({"
     if not text.startswith(start) or not text.endswith("})"):
-        return False
-    names: list[str] = []
+        return {}
+    found: dict[str, str] = {}
     place = len(start)
     while (named := _NAMED.match(text, place)) is not None:
-        names.append(unquoted(named["name"]))
-        place = _end_of_table(text, named.end())
+        name, place = unquoted(named["name"]), _end_of_table(text, named.end())
+        if place < 0 or name in found:
+            return {}
+        found[name] = text[named.end() : place]
         if place == len(text) - len("})"):
-            return len(set(names)) == len(names)
-        if place < 0 or not text.startswith(", ", place):
-            return False
+            return found
+        if not text.startswith(", ", place):
+            return {}
         place += len(", ")
-    return False
+    return {}
 
 
 def _end_of_table(text: str, place: int) -> int:

@@ -290,8 +290,8 @@ def sample(name: str) -> Document:
         return document
     if name in CONVERTED:
         loss, measure, how = CONVERTED[name]
-        document = _vouched(loss).to(measure, **how).certificate(1).to_json()
-        return document
+        converted: Document = _vouched(loss).to(measure, **how).certificate(1).to_json()
+        return converted
     if name in GROUPED:
         return _grouped(GROUPED[name], 3)
     by_hand: dict[str, Callable[[], Document]] = {

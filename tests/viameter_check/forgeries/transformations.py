@@ -1,6 +1,6 @@
 """Forgeries of theorems on distances: each says something that is false by the statement of the theorem."""
 
-from tests.viameter_check.forgeries.forge import LESS, Edits
+from tests.viameter_check.forgeries.forge import GONE, LESS, Edits
 
 ADDED, ORDERED = "SymmetricDistance()", "InsertDeleteDistance()"
 REPLACED, PLACED = "ChangeOneDistance()", "HammingDistance()"
@@ -34,6 +34,49 @@ FORGERIES: dict[str, list[Forgery]] = {
         ("no column names users any more", "select of users", {"output.domain": "tables({'age': scalars(int)})"}),
         ("rows of users become rows", "select of users", {"output.metric": ADDED}),
         ("users are in a vector", "select of users", {"output.domain": INTS}),
+        ("bounds are not those of the clamp", "clamp", {"parameters.row": ["clamp", "0", "90"]}),
+        ("a clamp of nothing", "clamp", {"parameters.row": ["clamp", "9", "0"]}),
+        ("text is clamped", "clamp", {"input.domain": "vectors(str)"}),
+        ("another column is taken", "column", {"parameters.row": ["column", "who"]}),
+        ("no column is taken", "column", {"parameters.row": ["column", "nobody"]}),
+        (
+            "a function that is not described gives users another type",
+            "select of users",
+            {"parameters.row": GONE, "output.domain": "tables({'age': scalars(int), 'who': scalars(int)})"},
+        ),
+        (
+            "a function of somebody's own drops users",
+            "select of users",
+            {"parameters.row": ["own"], "output.domain": "tables({'age': scalars(int)})"},
+        ),
+        (
+            "a function that is not described makes the size public",
+            "clamp",
+            {"parameters.row": GONE, "output.domain": "vectors(int, bounds=(0, 9), size=7)"},
+        ),
+        (
+            "a function of somebody's own makes rows",
+            "clamp sized",
+            {"parameters.row": ["own"], "output.domain": "vectors(int, bounds=(0, 9), size=70)"},
+        ),
+        (
+            "a function that is not described keeps the order",
+            "clamp",
+            {"parameters.row": GONE, "output.metric": ORDERED},
+        ),
+        (
+            "a function that is not described gives a number",
+            "clamp",
+            {"parameters.row": GONE, "output.domain": "scalars(int)"},
+        ),
+        (
+            "users are told by a name that stands in text",
+            "select of users",
+            {
+                "parameters.row": GONE,
+                "output.domain": "tables({'age': categories([\"'who': scalars(str)\"])})",
+            },
+        ),
     ],
     "clamp-numbers": [
         ("NaN is clamped", "clamp numbers", {"input.domain": "vectors(float, nan=True, size=3)"}),
