@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,7 @@ from viameter_check.document import (
 )
 from viameter_check.intervals import Interval
 from viameter_check.losses import Loss, read_loss
-from viameter_check.places import Place
+from viameter_check.places import Place, is_known
 from viameter_check.programs import FORMAT as PROGRAMS
 from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
@@ -213,22 +213,33 @@ def _checked_claim(claim: Any, top: Node) -> str:
             raise Refused("is not the distance of the derivation", "neighborhood.d_in")
     if at("assumes", read_texts, claim["assumes"]) != top.assumptions:
         raise Refused("are not the assumptions of the derivation", "assumes")
-    near = f"at most {show(d_in)} apart in {place.metric}"
+    written, statement = (_sentence(top, d_in, place.metric, shown) for shown in (str, _quoted))
     if isinstance(top.bound, Loss):
         if at("loss", read_loss, claim["loss"]) != top.bound:
             raise Refused("is not the bound of the derivation", "loss")
         if claim["measure"] != top.bound.measure:
             raise Refused(f"is not that of the loss, {top.bound.measure}", "measure")
-        statement = f"On data {near}, releases are close in {top.bound.measure}: {top.bound}."
     else:
         if at("output", read_place, claim["output"]) != top.output:
             raise Refused("is not that of the derivation", "output")
         if at("distance", read_number, claim["distance"]) != top.bound:
             raise Refused("is not the bound of the derivation", "distance")
-        statement = f"Data {near} have images at most {show(top.bound)} apart in {top.output.metric}."
-    if claim["text"] != statement:
-        raise Refused(f"is not what was proved: {statement}", "text")
+    if claim["text"] != written:
+        raise Refused(f"is not what was proved: {written}", "text")
     return statement
+
+
+def _sentence(top: Node, d_in: Number, metric: str, shown: Callable[[str], str]) -> str:
+    """What was proved, with metrics and measures shown as they are written, or those in quotes that nobody knows."""
+    near = f"at most {show(d_in)} apart in {shown(metric)}"
+    if isinstance(top.bound, Loss):
+        return f"On data {near}, releases are close in {shown(top.bound.measure)}: {top.bound}."
+    return f"Data {near} have images at most {show(top.bound)} apart in {shown(top.output.metric)}."
+
+
+def _quoted(name: str) -> str:
+    """A metric or a measure: of the library as it is, else in quotes, as a name that somebody gave."""
+    return name if is_known(name) else repr(name)
 
 
 def _claims(top: Node) -> tuple[Claim, ...]:
@@ -237,5 +248,6 @@ def _claims(top: Node) -> tuple[Claim, ...]:
     for node in top.nodes():
         found += [Claim(joined(node.path, f"assumes[{n}]"), text) for n, text in enumerate(node.assumes)]
         if node.kind == "claim":
-            found.append(Claim(node.path, f"the bound of {node.subject} is taken from the certificate"))
+            named = f"what calls itself {node.subject!r}"
+            found.append(Claim(node.path, f"the bound of {named} is taken from the certificate"))
     return tuple(found)

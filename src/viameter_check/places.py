@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from viameter_check.report import Refused
 from viameter_check.units import QUOTED, Units, is_table, read_units, tables_of, unquoted
 
 ADDING = ("SymmetricDistance()", "InsertDeleteDistance()")
@@ -86,7 +87,8 @@ class Place:
     def users(self) -> str:
         """The domain of the column that names the users whom distances count; empty where there is none."""
         match = _USERS.fullmatch(self.metric)
-        return "" if match is None else columns_of(self.domain).get(unquoted(match[2]), "")
+        name = "" if match is None else unquoted(match[2])
+        return columns_of(self.domain).get(name, "") if name else ""
 
     @property
     def replaces(self) -> bool:
@@ -96,10 +98,7 @@ class Place:
     @property
     def is_of_the_library(self) -> bool:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
-        if self.measure:
-            return self.measure in MEASURES
-        known = self.metric in (*ROWS, *NORMS, NUMBER, DISCRETE) or self.counts_users or self.units is not None
-        return known and self.data.shape != "unknown"
+        return is_known(self.measure or self.metric) and (bool(self.measure) or self.data.shape != "unknown")
 
     @property
     def is_fitting(self) -> bool:
@@ -107,9 +106,8 @@ class Place:
         data = self.data
         if self.units is not None:
             return data.shape in ("engine table", "engine database")
-        users = _USERS.fullmatch(self.metric)
-        if users is not None:
-            return unquoted(users[2]) in columns_of(self.domain)
+        if self.counts_users:
+            return self.users != ""
         if self.metric in ROWS:
             return data.shape in ("vectors", "tables")
         if self.metric in (*NORMS, NUMBER):
@@ -131,6 +129,12 @@ class Place:
 
     def __str__(self) -> str:
         return self.measure or f"{self.metric} on {self.domain}"
+
+
+def is_known(name: str) -> bool:
+    """Whether this is the text of a metric or a measure of the library."""
+    fixed = (*MEASURES, *ROWS, *NORMS, NUMBER, DISCRETE)
+    return name in fixed or _USERS.fullmatch(name) is not None or read_units(name) is not None
 
 
 @lru_cache(maxsize=256)
@@ -175,7 +179,10 @@ def numbers(kind: str, bounds: tuple[Fraction, Fraction] | None, *, nan: bool = 
     """The text of integers or floats as an element."""
     parts = [kind]
     if bounds is not None:
-        lower, upper = (int(end) if kind == "int" else float(end) for end in bounds)
+        try:
+            lower, upper = (int(end) if kind == "int" else float(end) for end in bounds)
+        except OverflowError:
+            raise Refused("has bounds beyond the largest float") from None
         parts.append(f"bounds=({lower!r}, {upper!r})")
     return ", ".join([*parts, "nan=True"] if nan else parts)
 

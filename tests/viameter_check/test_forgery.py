@@ -340,7 +340,7 @@ def test_a_node_turned_into_a_trusted_map_is_refused_without_trust_and_listed_wi
     report = check(changed(GOOD, *changes, ((*LAPLACE, "assumes"), trust), (("claim", "assumes"), trust)))
     assert report.ok and [claim.message for claim in report.claims] == [
         "trust me",
-        "the bound of laplace(scale=2400) is taken from the certificate",
+        "the bound of what calls itself 'laplace(scale=2400)' is taken from the certificate",
     ]
     assert report.derived == 4
 

@@ -77,6 +77,8 @@ def _answering(node: Node, measure: str) -> tuple[str, ...]:
     """Refuse interactive parts where only one-shot ones add; what is to be trusted of the others."""
     how = COMPOSABILITY[measure][NON_ADAPTIVE]
     trusts: list[str] = []
+    if sum(premise.times for premise in node.premises) <= 1:
+        return ()  # a part alone is no composition
     for n, premise in enumerate(node.premises):
         theorems = {below.theorem for below in premise.nodes()}
         queried = sorted(theorems.intersection(INTERACTIVE))
@@ -84,9 +86,9 @@ def _answering(node: Node, measure: str) -> tuple[str, ...]:
             found = ", ".join(queried)
             needs(not queried, f"answers queries ({found}), and {measure} adds one-shot parts only", f"premises[{n}]")
             if theorems & {"trusted-map", "recorded-loss"}:
-                trusts.append(f"premises[{n}] answers once and no queries after that")
+                trusts.append(f"{premise.path} answers once and no queries after that")
         elif how == SEQUENTIAL and queried:
-            trusts.append(f"premises[{n}] answers queries until the next part begins, and none after that")
+            trusts.append(f"{premise.path} answers queries until the next part begins, and none after that")
     return tuple(trusts)
 
 

@@ -377,6 +377,7 @@ COMPOSITIONS: dict[str, list[Forgery]] = {
             {"premises.0.premises.1": as_range(FILTERED)},
         ),
         ("it is in another measure", "batch", {"output.measure": "zcdp", "bound": zcdp("1")}),
+        ("ranges add where parts are chosen by answers", "both ranges", {"theorem": "fully-adaptive-odometer"}),
     ],
     "fully-adaptive-odometer": [
         ("it costs less than its parts", "meter", {"bound.epsilon": LESS}),
