@@ -80,6 +80,17 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
     "clamp": (lambda: ROWS >> vm.clamp(bounds=(0, 9)), 1),
     "clamp sized": (lambda: vm.Space(SIZED, zoo.ADDED) >> vm.clamp(bounds=(0, 9)), 1),
     "select of users": (lambda: vm.Space(zoo.TABLE, zoo.USERS) >> vm.select(["age", "who"]), 1),
+    "clamp grid": (
+        lambda: vm.Space(vm.vectors(float, bounds=(0, 10)), zoo.ADDED) >> vm.clamp(bounds=(0, "0.01")),
+        1,
+    ),
+    "grid": (lambda: vm.Space(vm.vectors(float, bounds=(0, 10)), zoo.ADDED) >> vm.to_grid(step="0.01"), 1),
+    "cast": (lambda: vm.Space(vm.vectors(str), zoo.ADDED) >> vm.cast(to=int, default=0), 1),
+    "impute": (lambda: vm.Space(vm.vectors(float, nan=True), zoo.ADDED) >> vm.impute(value=2), 1),
+    "impute bounded": (
+        lambda: vm.Space(vm.vectors(float, bounds=(0, 1), nan=True), zoo.ADDED) >> vm.impute(value=2),
+        1,
+    ),
     "column": (lambda: vm.Space(zoo.TABLE, zoo.ADDED) >> vm.column("age"), 1),
     "count": (lambda: _bounded(zoo.ADDED) >> vm.count(), 1),
     "count public": (lambda: vm.Space(SIZED, zoo.ADDED) >> vm.count(), 1),
