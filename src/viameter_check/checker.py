@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from viameter_check.document import (
 )
 from viameter_check.intervals import Interval
 from viameter_check.losses import Loss, read_loss
+from viameter_check.places import Place, is_known
 from viameter_check.programs import FORMAT as PROGRAMS
 from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
@@ -41,7 +42,7 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
             return check_program(certificate)
         refuse_strange_values(document)
         top = read_top(document)
-        failures, remarks = _examine(top)
+        failures, remarks, trusts = _examine(top)
         statement = "" if failures else _check_claim(document["claim"], top)
     except Refused as problem:
         return Report((Failure(problem.where or "certificate", str(problem)),))
@@ -52,7 +53,7 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
     derived = [node for node in top.nodes() if node.kind == "derived"]
     return Report(
         failures=(),
-        claims=_claims(top),
+        claims=(*_claims(top), *trusts),
         remarks=remarks,
         derived=len(derived),
         theorems=tuple(sorted({node.theorem for node in derived})),
@@ -61,20 +62,25 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
     )
 
 
-def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...]]:
-    """Look at every node by itself: its bound follows from what was given and from the bounds of its premises."""
+def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...], tuple[Claim, ...]]:
+    """Look at every node by itself: its place and its bound follow from its input, what was given, and its premises."""
     failures, remarks = [], []
+    trusts: dict[str, Claim] = {}
     for node in top.nodes():
         try:
             _check_frame(node)
-            looser = _check_bound(node, RULES[node.theorem](node))
+            derived = RULES[node.theorem](node)
+            _check_output(node, derived.output)
+            looser = _check_bound(node, derived)
+            for text in derived.trusts:
+                trusts.setdefault(text, Claim(node.path, text))
         except Refused as problem:
             failures.append(Failure(joined(node.path, problem.where), str(problem)))
         else:
             remarks += [
                 f"{joined(node.path, where)} is looser than derived by {by}, which is sound" for where, by in looser
             ]
-    return tuple(failures), tuple(remarks)
+    return tuple(failures), tuple(remarks), tuple(trusts.values())
 
 
 def _check_frame(node: Node) -> None:
@@ -117,11 +123,17 @@ def _check_place(where: str, value: Any, measure: str, counts: bool) -> None:
         raise Refused("is not whole, although the metric counts", where)
 
 
+def _check_output(node: Node, derived: Place) -> None:
+    """The output is the space or the measure that the theorem leads to from this input."""
+    for name in ("measure", "domain", "metric"):
+        expected = getattr(derived, name)
+        if getattr(node.output, name) != expected:
+            raise Refused(f"is not what {node.theorem} gives: {expected or 'none'}"[:400], f"output.{name}")
+
+
 def _check_bound(node: Node, derived: Derived) -> list[tuple[str, str]]:
     """The bound must be that of an exact theorem and at least that of any other; say where it is much more."""
     written = node.bound
-    if (written.measure if isinstance(written, Loss) else "") != derived.measure:
-        raise Refused(f"{node.theorem} gives {derived.measure or 'a distance'}", "bound")
     looser = []
     for where, amount, interval in _pairs(written, derived):
         if amount < interval.high:
@@ -201,22 +213,33 @@ def _checked_claim(claim: Any, top: Node) -> str:
             raise Refused("is not the distance of the derivation", "neighborhood.d_in")
     if at("assumes", read_texts, claim["assumes"]) != top.assumptions:
         raise Refused("are not the assumptions of the derivation", "assumes")
-    near = f"at most {show(d_in)} apart in {place.metric}"
+    written, statement = (_sentence(top, d_in, place.metric, shown) for shown in (str, _quoted))
     if isinstance(top.bound, Loss):
         if at("loss", read_loss, claim["loss"]) != top.bound:
             raise Refused("is not the bound of the derivation", "loss")
         if claim["measure"] != top.bound.measure:
             raise Refused(f"is not that of the loss, {top.bound.measure}", "measure")
-        statement = f"On data {near}, releases are close in {top.bound.measure}: {top.bound}."
     else:
         if at("output", read_place, claim["output"]) != top.output:
             raise Refused("is not that of the derivation", "output")
         if at("distance", read_number, claim["distance"]) != top.bound:
             raise Refused("is not the bound of the derivation", "distance")
-        statement = f"Data {near} have images at most {show(top.bound)} apart in {top.output.metric}."
-    if claim["text"] != statement:
-        raise Refused(f"is not what was proved: {statement}", "text")
+    if claim["text"] != written:
+        raise Refused(f"is not what was proved: {written}", "text")
     return statement
+
+
+def _sentence(top: Node, d_in: Number, metric: str, shown: Callable[[str], str]) -> str:
+    """What was proved, with metrics and measures shown as they are written, or those in quotes that nobody knows."""
+    near = f"at most {show(d_in)} apart in {shown(metric)}"
+    if isinstance(top.bound, Loss):
+        return f"On data {near}, releases are close in {shown(top.bound.measure)}: {top.bound}."
+    return f"Data {near} have images at most {show(top.bound)} apart in {shown(top.output.metric)}."
+
+
+def _quoted(name: str) -> str:
+    """A metric or a measure: of the library as it is, else in quotes, as a name that somebody gave."""
+    return name if is_known(name) else repr(name)
 
 
 def _claims(top: Node) -> tuple[Claim, ...]:
@@ -225,5 +248,6 @@ def _claims(top: Node) -> tuple[Claim, ...]:
     for node in top.nodes():
         found += [Claim(joined(node.path, f"assumes[{n}]"), text) for n, text in enumerate(node.assumes)]
         if node.kind == "claim":
-            found.append(Claim(node.path, f"the bound of {node.subject} is taken from the certificate"))
+            named = f"what calls itself {node.subject!r}"
+            found.append(Claim(node.path, f"the bound of {named} is taken from the certificate"))
     return tuple(found)

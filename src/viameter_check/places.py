@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from viameter_check.units import Units, is_database, is_table, read_units
+from viameter_check.report import Refused
+from viameter_check.units import QUOTED, Units, is_table, read_units, tables_of, unquoted
 
 ADDING = ("SymmetricDistance()", "InsertDeleteDistance()")
 REPLACING = ("ChangeOneDistance()", "HammingDistance()")
@@ -27,6 +28,10 @@ _SCALAR = re.compile(
     r"(?P<nan>, nan=True)?"
 )
 _SIZE = re.compile(r"(?P<rest>.*[^,]), size=(?P<size>[0-9]{1,20})", re.DOTALL)
+_COLUMN = re.compile(rf"(?P<name>{QUOTED}): ")
+_MARK, _QUOTED = re.compile(r"[()'\"]"), re.compile(QUOTED)
+COUNTS = "int, bounds=(0, 9223372036854775807)"
+"""What a number of rows is, as an element."""
 _LONGEST_LIST = 10**6
 
 
@@ -46,6 +51,8 @@ class Domain:
     """The public number of rows or coordinates, if there is one."""
     answers: int = 0
     """How many categories there are."""
+    element: str = ""
+    """The text of what vectors hold, or of the columns of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,13 @@ class Place:
         return read_units(self.metric)
 
     @property
+    def users(self) -> str:
+        """The domain of the column that names the users whom distances count; empty where there is none."""
+        match = _USERS.fullmatch(self.metric)
+        name = "" if match is None else unquoted(match[2])
+        return columns_of(self.domain).get(name, "") if name else ""
+
+    @property
     def replaces(self) -> bool:
         """Whether a step replaces rows, so that both datasets have one size."""
         return self.metric in REPLACING or (self.counts_users and self.metric.startswith("ChangeOne"))
@@ -84,10 +98,7 @@ class Place:
     @property
     def is_of_the_library(self) -> bool:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
-        if self.measure:
-            return self.measure in MEASURES
-        known = self.metric in (*ROWS, *NORMS, NUMBER, DISCRETE) or self.counts_users or self.units is not None
-        return known and self.data.shape != "unknown"
+        return is_known(self.measure or self.metric) and (bool(self.measure) or self.data.shape != "unknown")
 
     @property
     def is_fitting(self) -> bool:
@@ -95,9 +106,8 @@ class Place:
         data = self.data
         if self.units is not None:
             return data.shape in ("engine table", "engine database")
-        users = _USERS.fullmatch(self.metric)
-        if users is not None:
-            return data.shape == "tables" and f"{users[2]}: " in self.domain
+        if self.counts_users:
+            return self.users != ""
         if self.metric in ROWS:
             return data.shape in ("vectors", "tables")
         if self.metric in (*NORMS, NUMBER):
@@ -121,6 +131,12 @@ class Place:
         return self.measure or f"{self.metric} on {self.domain}"
 
 
+def is_known(name: str) -> bool:
+    """Whether this is the text of a metric or a measure of the library."""
+    fixed = (*MEASURES, *ROWS, *NORMS, NUMBER, DISCRETE)
+    return name in fixed or _USERS.fullmatch(name) is not None or read_units(name) is not None
+
+
 @lru_cache(maxsize=256)
 def read_domain(text: str) -> Domain:
     """What the text of a domain says."""
@@ -131,7 +147,7 @@ def read_domain(text: str) -> Domain:
     if shape == "engine_table":
         return Domain("engine table" if is_table(text) else "unknown")
     if shape == "engine_database":
-        return Domain("engine database" if is_database(text) else "unknown")
+        return Domain("engine database" if tables_of(text) else "unknown")
     if shape in ("finite", "graphs", "streams"):
         return Domain("other")
     if shape == "categories":
@@ -144,8 +160,77 @@ def read_domain(text: str) -> Domain:
     sized = _SIZE.fullmatch(inside)
     rest, size = (sized["rest"], int(sized["size"])) if sized else (inside, None)
     if shape == "tables":
-        return Domain(shape, size=size) if rest.startswith("{") and rest.endswith("}") else Domain("unknown")
-    return _scalar(shape, rest, size)
+        return Domain(shape, size=size, element=rest) if _read_columns(rest) is not None else Domain("unknown")
+    return replace(_scalar(shape, rest, size), element=rest)
+
+
+def domain_text(shape: str, element: str, size: int | None = None) -> str:
+    """The text of a domain, as the library writes it."""
+    return f"{shape}({element})" if size is None else f"{shape}({element}, size={size})"
+
+
+def resized(text: str, size: int | None) -> str:
+    """The same vectors or tables, of another number of rows."""
+    data = read_domain(text)
+    return domain_text(data.shape, data.element, size)
+
+
+def numbers(kind: str, bounds: tuple[Fraction, Fraction] | None, *, nan: bool = False) -> str:
+    """The text of integers or floats as an element."""
+    parts = [kind]
+    if bounds is not None:
+        try:
+            lower, upper = (int(end) if kind == "int" else float(end) for end in bounds)
+        except OverflowError:
+            raise Refused("has bounds beyond the largest float") from None
+        parts.append(f"bounds=({lower!r}, {upper!r})")
+    return ", ".join([*parts, "nan=True"] if nan else parts)
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """The columns of tables, each with the text of its domain; none for other domains."""
+    data = read_domain(text)
+    return (_read_columns(data.element) or {}) if data.shape == "tables" else {}
+
+
+@lru_cache(maxsize=256)
+def _read_columns(text: str) -> dict[str, str] | None:
+    """The columns in braces, in their order; None if it is no list of columns, or if one is there twice."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    found: dict[str, str] = {}
+    place, end = 1, len(text) - 1
+    while place < end:
+        named = _COLUMN.match(text, place)
+        if named is None:
+            return None
+        place = named.end()
+        stop = _end_of_call(text, place)
+        name = unquoted(named["name"])
+        if name in found or read_domain(text[place:stop]).shape != "scalars":
+            return None
+        found[name] = text[place:stop]
+        if stop < end and not text.startswith(", ", stop):
+            return None
+        place = stop + len(", ") if stop < end else end
+    return found
+
+
+def _end_of_call(text: str, place: int) -> int:
+    """Where the first parenthesis that opens is closed again, outside of quotes; the end if it never is."""
+    depth = 0
+    while (mark := _MARK.search(text, place)) is not None:
+        if mark[0] in "()":
+            depth += 1 if mark[0] == "(" else -1
+            place = mark.end()
+            if depth <= 0:
+                return place
+            continue
+        quoted = _QUOTED.match(text, mark.start())
+        if quoted is None:
+            break
+        place = quoted.end()
+    return len(text)
 
 
 def _scalar(shape: str, text: str, size: int | None) -> Domain:

@@ -15,6 +15,11 @@ class Refused(Exception):
         self.where = where
 
 
+def in_one_line(text: str) -> str:
+    """Words of a certificate as they are printed: nothing in them starts a line or moves the cursor."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One thing that does not hold, and the place in the certificate."""
@@ -23,7 +28,7 @@ class Failure:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+        return in_one_line(f"{self.path}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Claim:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+        return in_one_line(f"{self.path}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _UNITS = re.compile(
-    rf"UnitDistance\('(?P<kind>[a-z-]{{1,30}})'(?:, by=(?P<by>{_QUOTED}))?"
+    rf"UnitDistance\('(?P<kind>[a-z-]{{1,30}})'(?:, by=(?P<by>{QUOTED}))?"
     r"(?P<replaces>, replaces=True)?(?:, window=(?P<window>[1-9][0-9]{0,17}))?\)",
     re.ASCII,
 )
-_NAMED = re.compile(rf"(?P<name>{_QUOTED}): ")
+_NAMED = re.compile(rf"(?P<name>{QUOTED}): ")
 _COLUMN = re.compile(
-    rf"(?P<name>{_QUOTED}): "
+    rf"(?P<name>{QUOTED}): "
     r"(?:TEXT|REAL|BOOLEAN|DATE|TIMESTAMP|INTEGER(?: -?[0-9]{1,20}\.\.-?[0-9]{1,20})?)(?P<end>, |\)\))"
 )
 
@@ -50,7 +50,7 @@ def read_units(text: str) -> Units | None:
     match = _UNITS.fullmatch(text)
     if match is None or match["kind"] not in REPLACED:
         return None
-    kind, by = match["kind"], "" if match["by"] is None else _unquoted(match["by"])
+    kind, by = match["kind"], "" if match["by"] is None else unquoted(match["by"])
     found = Units(kind, by, match["replaces"] is not None, int(match["window"] or 1))
     named = match["by"] is None if kind in ROWS else by != ""
     # A window of one time is an event, and its length is not written.
@@ -63,22 +63,24 @@ def is_table(text: str) -> bool:
     return _end_of_table(text, 0) == len(text)
 
 
-def is_database(text: str) -> bool:
-    """Whether the text is that of databases on an engine: tables by name, each once."""
+def tables_of(text: str) -> dict[str, str]:
+    """The tables of databases on an engine by name, each once; none where the text is not that of databases."""
     start = "engine_database({"
     if not text.startswith(start) or not text.endswith("})"):
-        return False
-    names: list[str] = []
+        return {}
+    found: dict[str, str] = {}
     place = len(start)
     while (named := _NAMED.match(text, place)) is not None:
-        names.append(_unquoted(named["name"]))
-        place = _end_of_table(text, named.end())
+        name, place = unquoted(named["name"]), _end_of_table(text, named.end())
+        if place < 0 or name in found:
+            return {}
+        found[name] = text[named.end() : place]
         if place == len(text) - len("})"):
-            return len(set(names)) == len(names)
-        if place < 0 or not text.startswith(", ", place):
-            return False
+            return found
+        if not text.startswith(", ", place):
+            return {}
         place += len(", ")
-    return False
+    return {}
 
 
 def _end_of_table(text: str, place: int) -> int:
@@ -92,13 +94,13 @@ def _end_of_table(text: str, place: int) -> int:
     names: list[str] = []
     while (column := _COLUMN.match(text, place)) is not None:
         place = column.end()
-        names.append(_unquoted(column["name"]))
+        names.append(unquoted(column["name"]))
         if column["end"] == "))":
             return place if len(set(names)) == len(names) else -1
     return -1
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     """What stands in quotes; empty if it cannot be read."""
     try:
         value = ast.literal_eval(text)

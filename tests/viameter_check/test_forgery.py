@@ -17,6 +17,7 @@ from viameter import loss_from_json
 from viameter.arith import read_written, write
 from viameter_check import RULES, check
 from viameter_check.intervals import Interval
+from viameter_check.places import Place
 from viameter_check.rules.table import Derived
 
 GOOD = waiting().certificate(1).to_json()
@@ -160,7 +161,7 @@ def test_a_weaker_theorem_with_fitting_numbers_is_refused_for_its_space() -> Non
         ((*LAPLACE, "given"), "1"),
         *every_loss("1/2400"),
     )
-    assert refused_at(forged) == "derivation.premises[0].premises[1].output.metric"
+    assert refused_at(forged) == "derivation.premises[0].premises[1].output.domain"
 
 
 def every_loss(epsilon: str) -> list[tuple[tuple[Any, ...], Any]]:
@@ -227,7 +228,7 @@ def test_another_output_than_that_of_the_last_step_is_refused() -> None:
         (("claim", "text"), text),
         (("derivation", "output", "metric"), "L1Distance()"),
     )
-    assert refused_at(forged) == "derivation.output"
+    assert refused_at(forged) == "derivation.output.metric"
 
 
 def test_another_domain_at_the_top_only_is_refused() -> None:
@@ -339,7 +340,7 @@ def test_a_node_turned_into_a_trusted_map_is_refused_without_trust_and_listed_wi
     report = check(changed(GOOD, *changes, ((*LAPLACE, "assumes"), trust), (("claim", "assumes"), trust)))
     assert report.ok and [claim.message for claim in report.claims] == [
         "trust me",
-        "the bound of laplace(scale=2400) is taken from the certificate",
+        "the bound of what calls itself 'laplace(scale=2400)' is taken from the certificate",
     ]
     assert report.derived == 4
 
@@ -441,7 +442,7 @@ def test_a_bound_that_is_only_perhaps_large_enough_is_refused(monkeypatch: pytes
     # Between the ends of the interval nobody knows: never accept less than what is surely enough.
     known = RULES["laplace-on-integers"]
     for high, holds in ((Fraction(1, 5), False), (Fraction(1, 10), True)):
-        wide = Derived("pure", (("epsilon", Interval(Fraction(1, 20), high)),))
+        wide = Derived(Place(measure="pure"), (("epsilon", Interval(Fraction(1, 20), high)),))
         monkeypatch.setitem(RULES, known.slug, dataclasses.replace(known, function=lambda node, wide=wide, **_: wide))
         assert check(GOOD).ok is holds
 

@@ -127,5 +127,5 @@ def test_a_theorem_that_is_not_known_never_passes() -> None:
     report = check(document)
     assert not report.ok
     assert str(report.failures[0]) == (
-        "derivation.theorem: this checker (version 1) does not know the theorem 'no-such-theorem'"
+        "derivation.theorem: this checker (version 2) does not know the theorem 'no-such-theorem'"
     )

@@ -10,7 +10,7 @@ from viameter.query.expressions.types import BOOLEAN, DATE, INTEGER, REAL, TEXT,
 from viameter.query.spaces import TablesOnEngine, UnitDistance
 from viameter.query.units import per, per_entity, per_event, per_row
 from viameter_check.places import Place, read_domain
-from viameter_check.units import REPLACED, Units, is_database, is_table, read_units
+from viameter_check.units import REPLACED, Units, is_table, read_units, tables_of
 
 TABLE = TablesOnEngine(Schema({"u": TEXT, "x": integer(-128, 127), "y": REAL}))
 NAMES = ["u", "it's", 'a "b"', 'it\'s "so"', "a\\b", "a\nb", "ü(", "x: TEXT, y", "", ")", "})", "\ud800"]
@@ -98,8 +98,8 @@ def test_tables_are_read_as_the_library_writes_them(name: str, type_: Any) -> No
 def test_databases_are_read_as_the_library_writes_them(name: str) -> None:
     other = TablesOnEngine(Schema({}))
     for tables in (((name, TABLE),), ((name, TABLE), ("t", other)), (("t", other), (name, TABLE), ("s", TABLE))):
-        assert is_database(repr(DatabaseOnEngine(tables)))
-    assert not is_database(repr(DatabaseOnEngine(((name, TABLE), (name, other)))))  # one name twice
+        assert tables_of(repr(DatabaseOnEngine(tables)))
+    assert not tables_of(repr(DatabaseOnEngine(((name, TABLE), (name, other)))))  # one name twice
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_databases_are_read_as_the_library_writes_them(name: str) -> None:
 )
 def test_what_the_library_does_not_write_is_no_table(text: str) -> None:
     assert not is_table(text)
-    assert not is_database(f"engine_database({{'t': {text}}})")
+    assert not tables_of(f"engine_database({{'t': {text}}})")
     assert read_domain(text).shape not in ("engine table", "engine database")
 
 
@@ -150,7 +150,7 @@ def test_what_the_library_does_not_write_is_no_table(text: str) -> None:
     ],
 )
 def test_what_the_library_does_not_write_is_no_database(text: str) -> None:
-    assert not is_database(text) and not is_table(text)
+    assert not tables_of(text) and not is_table(text)
     assert read_domain(text).shape == "unknown"
 
 
@@ -158,7 +158,7 @@ def test_long_texts_take_no_time() -> None:
     many = ", ".join(f"'{n}': TEXT" for n in range(20_000))
     assert is_table(f"engine_table(Schema({many}))") and not is_table(f"engine_table(Schema({many}, ))")
     tables = ", ".join(f"'{n}': engine_table(Schema('a': TEXT))" for n in range(2_000))
-    assert is_database(f"engine_database({{{tables}}})") and not is_database(f"engine_database({{{tables}, }})")
+    assert tables_of(f"engine_database({{{tables}}})") and not tables_of(f"engine_database({{{tables}, }})")
     assert read_units("UnitDistance('user', by='" + "\\" * 100_001 + "')") is None
 
 

@@ -37,7 +37,7 @@ from viameter.transforms.requirements import row_metric, table_domain, vector_do
 
 
 @theorem("rows-one-by-one", cites="McSherry 2009, Section 2.4 (stability of Select)")
-def rows_one_by_one(d_in: Extended) -> Extended:
+def rows_one_by_one(d_in: Extended, *, row: tuple[str | Fraction, ...] = ("own",)) -> Extended:
     """Rows mapped one by one stay as near as they were.
 
     Theorem
@@ -47,14 +47,15 @@ def rows_one_by_one(d_in: Extended) -> Extended:
     Requires
         F(x) keeps one row for each row of x, which depends on that row alone: the library applies f row by row, or does
         the same to whole arrays. A user's function is deterministic; what it raises or returns outside of the output
-        domain is replaced by a public default.
+        domain is replaced by a public default. `row` names the function and its parameters ("own" for a user's), from
+        which the domain of the images follows.
     Ensures
         The bound is d_in.
     Proof
         A shortest way from x to x' changes d(x, x') rows (or users). Apply F to every dataset on the way: rows that
         were not changed have the same image, so each step is mapped to at most one step.
     Example
-        >>> rows_one_by_one(Fraction(3))
+        >>> rows_one_by_one(Fraction(3), row=("clamp", Fraction(0), Fraction(9)))
         Fraction(3, 1)
     """
     return d_in
@@ -81,10 +82,10 @@ def clamp_numbers(d_in: Extended) -> Extended:
     return d_in
 
 
-def rowwise_bound(space: Space, name: str) -> Bound:
-    """The stability map of a transformation that maps rows one by one."""
+def rowwise_bound(space: Space, name: str, *parameters: str | Fraction) -> Bound:
+    """The stability map of a transformation of the library that maps rows one by one."""
     if isinstance(space.metric, DatasetMetric | UserMetric):
-        return by(rows_one_by_one)
+        return by(rows_one_by_one, row=(name, *parameters))
     raise NoTheorem(f"{name} is known for metrics that count rows or users, not for {space.metric!r}")
 
 
@@ -116,7 +117,7 @@ def clamp(space: Space, *, bounds: tuple[Number, Number]) -> Transformation:
             clamped if scalar else replace(vector_domain(space, "clamp"), element=clamped), space.metric
         ),
         function=function,
-        bound=by(clamp_numbers) if numbers else rowwise_bound(space, "clamp"),
+        bound=by(clamp_numbers) if numbers else rowwise_bound(space, "clamp", Fraction(lower), Fraction(upper)),
     )
 
 
@@ -144,7 +145,7 @@ def impute(space: Space, *, value: Number) -> Transformation:
         input_space=space,
         output_space=Space(replace(domain, element=FloatDomain(bounds)), space.metric),
         function=function,
-        bound=rowwise_bound(space, "impute"),
+        bound=rowwise_bound(space, "impute", Fraction(constant)),
     )
 
 
@@ -180,7 +181,7 @@ def cast(space: Space, *, to: type, default: Any = None) -> Transformation:
         input_space=space,
         output_space=Space(replace(domain, element=_cast_domain(element, target)), space.metric),
         function=_cast_function(element, to, default),
-        bound=rowwise_bound(space, "cast"),
+        bound=rowwise_bound(space, "cast", to.__name__),
     )
 
 
@@ -215,7 +216,7 @@ def to_grid(space: Space, *, step: Number) -> Transformation:
         input_space=space,
         output_space=Space(replace(domain, element=IntDomain((lower, upper))), space.metric),
         function=function,
-        bound=rowwise_bound(space, "to_grid"),
+        bound=rowwise_bound(space, "to_grid", size),
     )
 
 
@@ -260,7 +261,7 @@ def map_rows(
         input_space=space,
         output_space=Space(VectorDomain(output, space.domain.size), metric),  # type: ignore[attr-defined]
         function=every,
-        bound=replace(by(rows_one_by_one), assumes=(require_trust(name, trust),)),
+        bound=replace(by(rows_one_by_one, row=("own",)), assumes=(require_trust(name, trust),)),
     )
 
 
@@ -280,7 +281,7 @@ def select(space: Space, columns: Sequence[str]) -> Transformation:
         input_space=space,
         output_space=Space(kept, space.metric),
         function=lambda member: {name: member[name] for name in names},
-        bound=rowwise_bound(space, "select"),
+        bound=rowwise_bound(space, "select", *names),
     )
 
 
@@ -299,7 +300,7 @@ def column(space: Space, name: str) -> Transformation:
         input_space=space,
         output_space=Space(VectorDomain(domain.column(name), domain.size), metric),
         function=lambda member: member[name],
-        bound=by(rows_one_by_one),
+        bound=rowwise_bound(space, "column", name),
     )
 
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 from viameter_check.amounts import INFINITY, Number, times
 from viameter_check.document import Node
 from viameter_check.intervals import point, root
-from viameter_check.places import NUMBER, ROWS
+from viameter_check.places import COUNTS, NUMBER, ROWS, domain_text
+from viameter_check.report import Refused
 from viameter_check.rules.table import (
     OUTWARD,
     Derived,
@@ -36,9 +37,8 @@ def count_of_rows(node: Node, *, size_is_public: bool) -> Derived:
     public = node.input.steps_per_change is not None
     needs(size_is_public is public, "is not what the domain and the metric say", "parameters.size_is_public")
     needs(node.input.data.shape in ("vectors", "tables"), "counts rows", "input.domain")
-    _to_number(node, "int")
     # At an infinite distance not even the sizes are equal.
-    return distance(given if not public or given == INFINITY else 0)
+    return distance(given if not public or given == INFINITY else 0, f"scalars({COUNTS})", NUMBER)
 
 
 @rule("sum-of-added-rows", lower=finite, upper=finite)
@@ -47,8 +47,7 @@ def sum_of_added_rows(node: Node, *, lower: Fraction, upper: Fraction) -> Derive
     given = _given_rows(node)
     _bounded(node, lower, upper, ("int",))
     needs(not node.input.replaces, "is stated for metrics that count rows added or removed", "input.metric")
-    _to_number(node, "int")
-    return distance(times(max(abs(lower), abs(upper)), given))
+    return distance(times(max(abs(lower), abs(upper)), given), "scalars(int)", NUMBER)
 
 
 @rule("sum-of-replaced-rows", lower=finite, upper=finite, steps_per_change=whole)
@@ -56,8 +55,7 @@ def sum_of_replaced_rows(node: Node, *, lower: Fraction, upper: Fraction, steps_
     """A sum moves by at most the width of the bounds."""
     given = _given_rows(node)
     _bounded(node, lower, upper, ("int",))
-    _to_number(node, "int")
-    return distance(_replaced(node, given, steps_per_change, upper - lower))
+    return distance(_replaced(node, given, steps_per_change, upper - lower), "scalars(int)", NUMBER)
 
 
 @rule("sum-of-floats", numbers=OUTWARD, lower=finite, upper=finite, size=whole, steps_per_change=whole)
@@ -68,8 +66,8 @@ def sum_of_floats(node: Node, *, lower: Fraction, upper: Fraction, size: int, st
     needs(node.input.data.size == size, "is not the size of the domain", "parameters.size")
     largest = size * max(abs(lower), abs(upper))
     needs(largest <= LARGEST_FLOAT, "sums may be beyond the largest float", "parameters")
-    _to_number(node, "float")
-    return distance(_rounded_twice(_replaced(node, given, steps_per_change, upper - lower), largest))
+    moved = _replaced(node, given, steps_per_change, upper - lower)
+    return distance(_rounded_twice(moved, largest), "scalars(float)", NUMBER)
 
 
 @rule("mean-of-replaced-rows", numbers=OUTWARD, lower=finite, upper=finite, size=whole, steps_per_change=whole)
@@ -79,9 +77,8 @@ def mean_of_replaced_rows(node: Node, *, lower: Fraction, upper: Fraction, size:
     _bounded(node, lower, upper, ("int", "float"))
     needs(node.input.data.size == size, "is not the size of the domain", "parameters.size")
     needs(size > 0, "there are no rows to take the mean of", "parameters.size")
-    _to_number(node, "float")
     moved = _replaced(node, given, steps_per_change, (upper - lower) / size)
-    return distance(_rounded_twice(moved, max(abs(lower), abs(upper))))
+    return distance(_rounded_twice(moved, max(abs(lower), abs(upper))), "scalars(float)", NUMBER)
 
 
 @rule("histogram-of-added-rows")
@@ -90,21 +87,18 @@ def histogram_of_added_rows(node: Node) -> Derived:
     given = _given_rows(node)
     needs(node.input.steps_per_change is None, "the number of rows is public, or rows are replaced", "input")
     needs(node.output.metric in NORMS.values(), "a histogram is measured by a norm", "output.metric")
-    _counts_of_bins(node)
-    return distance(given)
+    return distance(given, _counts_of_bins(node), node.output.metric)
 
 
 @rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole)
 def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int) -> Derived:
     """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf."""
     given = _given_rows(node)
-    needs(node.output.metric == NORMS.get(norm), "is not the norm of the output", "parameters.norm")
-    _counts_of_bins(node)
+    needs(norm in NORMS, "is not a norm", "parameters.norm")
     rows = _replaced(node, given, steps_per_change, Fraction(1))
-    if rows in (0, INFINITY):
-        return distance(rows)
     factor = {"L1": point(2), "L2": root(Fraction(2)), "Linf": point(1)}[norm]
-    return distance(factor * point(rows))
+    bound = point(rows) if rows in (0, INFINITY) else factor * point(rows)
+    return distance(bound, _counts_of_bins(node), NORMS[norm])
 
 
 @rule("quantile-scores", numerator=whole, denominator=whole, steps_per_change=whole_or_none)
@@ -113,12 +107,12 @@ def quantile_scores(node: Node, *, numerator: int, denominator: int, steps_per_c
     given = _given_rows(node)
     needs(0 <= numerator <= denominator != 0, "is not a quantile", "parameters")
     needs(node.input.data.kind == "int" and node.input.data.shape == "vectors", "takes integers", "input.domain")
-    needs(node.output.metric == "LInfDistance()", "scores are measured by the largest", "output.metric")
-    needs(node.output.data.shape == "vectors" and node.output.data.kind == "int", "gives integers", "output.domain")
     if steps_per_change is None:
         needs(node.input.steps_per_change is None, "is not what the space says", "parameters.steps_per_change")
-        return distance(times(Fraction(max(numerator, denominator - numerator)), given))
-    return distance(_replaced(node, given, steps_per_change, Fraction(denominator)))
+        moved = times(Fraction(max(numerator, denominator - numerator)), given)
+    else:
+        moved = _replaced(node, given, steps_per_change, Fraction(denominator))
+    return distance(moved, domain_text("vectors", "int", _listed(node)), "LInfDistance()")
 
 
 def _given_rows(node: Node) -> Number:
@@ -136,15 +130,17 @@ def _bounded(node: Node, lower: Fraction, upper: Fraction, kinds: tuple[str, ...
     needs(data.bounds == (lower, upper), "are not the bounds of the domain", "parameters")
 
 
-def _to_number(node: Node, kind: str) -> None:
-    needs(node.output.metric == NUMBER, "gives a number, measured by AbsoluteDistance()", "output.metric")
-    data = node.output.data
-    needs((data.shape, data.kind, data.nan) == ("scalars", kind, False), f"gives a number: {kind}", "output.domain")
-
-
-def _counts_of_bins(node: Node) -> None:
+def _counts_of_bins(node: Node) -> str:
     needs(node.input.data.shape == "vectors", "takes vectors", "input.domain")
-    needs((node.output.data.shape, node.output.data.kind) == ("vectors", "int"), "gives integers", "output.domain")
+    return domain_text("vectors", COUNTS, _listed(node))
+
+
+def _listed(node: Node) -> int:
+    """How many bins or candidates were listed, which is public, and the size of the output."""
+    size = node.output.data.size
+    if size is None:
+        raise Refused("has no public size", "output.domain")
+    return size
 
 
 def _replaced(node: Node, given: Number, steps: int, width: Fraction) -> Number:

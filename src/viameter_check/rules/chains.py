@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from viameter_check.amounts import Number
 from viameter_check.document import Node
-from viameter_check.intervals import point
 from viameter_check.losses import Loss
 from viameter_check.places import Place
 from viameter_check.report import Refused
-from viameter_check.rules.table import ASSUMED, Derived, distance, needs, rule
+from viameter_check.rules.table import ASSUMED, Derived, distance, needs, rule, same
 
 ANYWHERE = None
 """Where a node starts that looks at no data: the composition of nothing."""
@@ -25,11 +25,9 @@ def start_of(node: Node) -> Start | None:
     return starts.pop() if starts else ANYWHERE
 
 
-def same(value: object) -> Derived:
-    """The bound that is a value of the certificate."""
-    if isinstance(value, Loss):
-        return Derived(value.measure, tuple((name, point(amount)) for name, amount in value.amounts))
-    return distance(value)  # type: ignore[arg-type]  # a number
+def _taken(value: Number | Loss, place: Place) -> Derived:
+    """A bound of the certificate, where it was measured there."""
+    return same(value) if isinstance(value, Loss) else distance(value, place.domain, place.metric)
 
 
 @rule("chain")
@@ -37,7 +35,8 @@ def chain(node: Node) -> Derived:
     """Each step starts where the one before it ended; the bound is that of the last."""
     needs(node.input.is_space, "a chain takes a distance", "given")
     needs(bool(node.premises), "a chain has steps", "premises")
-    place, value = node.input, node.given
+    place: Place = node.input
+    value: object = node.given
     for n, step in enumerate(node.premises):
         start = start_of(step)
         before = "the chain starts" if n == 0 else "the step before it ends"
@@ -45,8 +44,7 @@ def chain(node: Node) -> Derived:
         needs(start == (place, start[1]), f"starts in another space than {before} in", f"premises[{n}].input")  # type: ignore[index]
         needs(start == (place, value), f"starts at another distance than {before} at", f"premises[{n}].given")
         place, value = step.output, step.bound
-    needs(place == node.output, "is not where the last step ends", "output")
-    return same(value)
+    return _taken(node.premises[-1].bound, place)
 
 
 @rule("post-processing")
@@ -54,10 +52,10 @@ def post_processing(node: Node) -> Derived:
     """A release costs no more whatever is made of it."""
     needs(len(node.premises) == 1, "post-processing has one premise", "premises")
     (premise,) = node.premises
-    needs(isinstance(node.given, Loss), "post-processing takes a loss", "given")
+    if not isinstance(node.given, Loss):
+        raise Refused("post-processing takes a loss", "given")
     needs(premise.output == node.input, "the premise ends in another measure", "input")
     needs(premise.bound == node.given, "is not the bound of the premise", "given")
-    needs(node.output == node.input, "post-processing stays in its measure", "output")
     return same(node.given)
 
 
@@ -66,4 +64,4 @@ def trusted_map(node: Node) -> Derived:
     """Nothing is derived: the bound is taken from the certificate, which says what it asks to be trusted."""
     needs(bool(node.assumes), "a map that nobody vouches for: expected what must be trusted", "assumes")
     needs(not node.premises, "a trusted map has no premises", "premises")
-    return same(node.bound)
+    return _taken(node.bound, node.output)

@@ -26,7 +26,7 @@ from viameter_check.rules.converting import (
     signed_log,
 )
 from viameter_check.rules.response import response_delta, response_epsilon
-from viameter_check.rules.table import OUTWARD, Derived, loss, needs, nonnegative, rule
+from viameter_check.rules.table import OUTWARD, Derived, in_measure, loss, needs, nonnegative, rule
 
 Function = Callable[[Fraction], Fraction]
 
@@ -285,6 +285,6 @@ def _least(intervals: list[Interval]) -> Interval:
 def _straight(rho: Number, order: tuple[Number, ...]) -> Derived:
     """rho a at each order; without loss, none at any."""
     if rho == 0:
-        return Derived("renyi", ((INFINITY, point(0)),))
+        return in_measure("renyi", ((INFINITY, point(0)),))
     bounds = [(a, times(rho, a)) for a in order]
-    return Derived("renyi", tuple((a, point(bound)) for a, bound in bounds if bound != INFINITY))
+    return in_measure("renyi", tuple((a, point(bound)) for a, bound in bounds if bound != INFINITY))

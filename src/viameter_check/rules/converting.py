@@ -10,7 +10,7 @@ from viameter_check.document import Node
 from viameter_check.intervals import Interval, exp, expm1, log, outward, point
 from viameter_check.losses import FIELDS, Loss
 from viameter_check.report import Refused
-from viameter_check.rules.table import Derived, loss, needs, nonnegative, number
+from viameter_check.rules.table import Derived, in_measure, loss, needs, nonnegative, number
 
 Term = tuple[Fraction, Interval]
 """A coefficient of any sign, and a number >= 0."""
@@ -30,7 +30,7 @@ def converted(node: Node, source: str, target: str) -> Loss:
 def infinite(measure: str) -> Derived:
     """No guarantee."""
     if measure == "renyi":
-        return Derived("renyi", ())
+        return in_measure("renyi", ())
     return loss(measure, *(Fraction(1) if name == "delta" else INFINITY for name in FIELDS[measure]))
 
 

@@ -12,9 +12,9 @@ from viameter_check.intervals import Interval, expm1, outward, point
 from viameter_check.losses import FIELDS, Loss
 from viameter_check.places import ADDING, DISCRETE, NORMS, NUMBER, REPLACING, Place
 from viameter_check.report import Refused
-from viameter_check.rules.chains import same, start_of
+from viameter_check.rules.chains import start_of
 from viameter_check.rules.converting import infinite
-from viameter_check.rules.table import OUTWARD, Derived, loss, needs, number, rule, whole
+from viameter_check.rules.table import OUTWARD, Derived, in_measure, loss, needs, number, rule, same, whole
 
 Choice = list[tuple[Number, int]]
 """Renyi orders, each with the number of steps that it is used for."""
@@ -83,7 +83,7 @@ def group_renyi(node: Node, *, chosen: list[Choice]) -> Derived:
         needs(not chosen, "there is nothing to choose", "parameters.chosen")
         if steps == 1:
             return same(given)
-        return infinite("renyi") if steps else Derived("renyi", ((INFINITY, point(0)),))
+        return infinite("renyi") if steps else in_measure("renyi", ((INFINITY, point(0)),))
     found = []
     for n, choice in enumerate(chosen):
         where = f"parameters.chosen[{n}]"
@@ -91,7 +91,7 @@ def group_renyi(node: Node, *, chosen: list[Choice]) -> Derived:
         needs(sum(count for _, count in choice) == steps, f"is not for {steps} steps", where)
         needs(all(given.at(order) != INFINITY and order > 1 for order, _ in choice), "has no bound", where)
         found.append(_bounded(given, choice, where))
-    return Derived("renyi", tuple(found))
+    return in_measure("renyi", tuple(found))
 
 
 @rule("group-ends")
@@ -106,9 +106,9 @@ def group_ends(node: Node) -> Derived:
     if steps == 1:
         return same(given)
     if measure == "profile":
-        return Derived(measure, () if steps else ((Fraction(0), point(0)),))
+        return in_measure(measure, () if steps else ((Fraction(0), point(0)),))
     if owned:
-        return Derived(measure, (("amount", point(steps)),))
+        return in_measure(measure, (("amount", point(steps)),))
     return infinite(measure) if steps else loss(measure, 0, 0)
 
 
@@ -118,7 +118,6 @@ def _taken(node: Node, measure: str) -> tuple[Loss, int | float]:
     (premise,) = node.premises
     if not isinstance(premise.bound, Loss) or premise.bound.measure != measure:
         raise Refused(f"is not a loss of {measure}", "premises[0].bound")
-    needs(node.output.measure == measure, f"is stated in {measure}", "output.measure")
     if not node.input.is_space or not isinstance(node.given, Fraction | float):
         raise Refused(f"{node.theorem} takes a distance", "given")
     needs(start_of(premise) == (node.input, 1), "is not of the same data at distance 1", "premises[0]")

@@ -37,7 +37,7 @@ def thresholded_keys_of_units(
     node: Node, *, scale: Fraction, threshold: int, total: int, each: int, replaced: bool
 ) -> Derived:
     """T/s for each unit that comes or goes, twice that where rows are replaced; and the chance of a new key."""
-    given = _given_units(node, "approx", scale, threshold, total, each, replaced)
+    given = _given_units(node, scale, threshold, total, each, replaced)
     if given == 0:
         return loss("approx", 0, 0)
     if isinstance(given, float):
@@ -53,7 +53,7 @@ def gaussian_thresholded_keys_of_units(
     node: Node, *, scale: Fraction, threshold: int, total: int, each: int, replaced: bool
 ) -> Derived:
     """d^2 T E/2s^2, twice that where rows are replaced; and a bound of the chance of a new key."""
-    given = _given_units(node, "approx-zcdp", scale, threshold, total, each, replaced)
+    given = _given_units(node, scale, threshold, total, each, replaced)
     if given == 0:
         return loss("approx-zcdp", 0, 0)
     if isinstance(given, float):
@@ -72,7 +72,6 @@ def top_keys_of_added_units(
     given = _given_table(node, replaces=False)
     needs(step in PICKS, "is not a pick that this is stated for", "parameters.step")
     measure = PICKS[step]
-    needs(node.output.measure == measure, f"is stated in {measure}", "output.measure")
     needs(k >= 1, "is not a number of keys", "parameters.k")
     eta = times(times(1 / scale, min(rows, per_group)), given)
     one = eta if measure == "pure" else times(times(eta, eta), Fraction(1, 8))
@@ -90,12 +89,9 @@ def _given_table(node: Node, *, replaces: bool) -> Number:
     return given
 
 
-def _given_units(
-    node: Node, measure: str, scale: Fraction, threshold: int, total: int, each: int, replaced: bool
-) -> Number:
+def _given_units(node: Node, scale: Fraction, threshold: int, total: int, each: int, replaced: bool) -> Number:
     """How many units differ, where keys that nobody listed may be shown."""
     given = _given_table(node, replaces=replaced)
-    needs(node.output.measure == measure, f"is stated in {measure}", "output.measure")
     # Beyond that nothing is counted, and numbers would take long.
     needs(scale < 2**62, "is not a scale", "parameters.scale")
     needs(1 <= threshold < 2**62, "is not a threshold", "parameters.threshold")

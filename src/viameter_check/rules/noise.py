@@ -8,7 +8,7 @@ from fractions import Fraction
 from viameter_check.amounts import INFINITY, Number
 from viameter_check.document import Node
 from viameter_check.intervals import Interval, log, point, root
-from viameter_check.places import DISCRETE, NUMBER
+from viameter_check.places import DISCRETE, NUMBER, domain_text
 from viameter_check.rules.table import (
     OUTWARD,
     Derived,
@@ -27,7 +27,7 @@ from viameter_check.rules.table import (
 def laplace_on_integers(node: Node, *, scale: Fraction) -> Derived:
     """d/s."""
     given = given_distance(node)
-    _adds_noise(node, "int", "L1Distance()", "pure")
+    _numbers(node, "int", "L1Distance()")
     return loss("pure", _over(point(given), scale))
 
 
@@ -35,7 +35,7 @@ def laplace_on_integers(node: Node, *, scale: Fraction) -> Derived:
 def gaussian_on_integers(node: Node, *, scale: Fraction) -> Derived:
     """d^2/2s^2."""
     given = given_distance(node)
-    _adds_noise(node, "int", "L2Distance()", "zcdp")
+    _numbers(node, "int", "L2Distance()")
     return loss("zcdp", _half_square(_over(point(given), scale)))
 
 
@@ -46,19 +46,15 @@ def rounding_to_a_grid(node: Node, *, step: Fraction, size: int, norm: int) -> D
     needs(norm in (1, 2), "is 1 or 2", "parameters.norm")
     _numbers(node, "float", f"L{norm}Distance()", size)
     _power_of_two(step)
-    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
-    before, after = node.input.data, node.output.data
-    needs(
-        (after.shape, after.kind, after.size) == (before.shape, "int", before.size), "gives integers", "output.domain"
-    )
-    return distance(_steps(given, step, size, norm))
+    data = node.input.data
+    return distance(_steps(given, step, size, norm), domain_text(data.shape, "int", data.size), node.input.metric)
 
 
 @rule("laplace-on-a-grid", numbers=OUTWARD, scale=nonnegative, step=positive, size=whole)
 def laplace_on_a_grid(node: Node, *, scale: Fraction, step: Fraction, size: int) -> Derived:
     """The distance in steps, over the scale in steps."""
     given = given_distance(node)
-    _adds_noise(node, "float", "L1Distance()", "pure", size)
+    _numbers(node, "float", "L1Distance()", size)
     _power_of_two(step)
     return loss("pure", _over(_steps(given, step, size, 1), scale / step))
 
@@ -67,7 +63,7 @@ def laplace_on_a_grid(node: Node, *, scale: Fraction, step: Fraction, size: int)
 def gaussian_on_a_grid(node: Node, *, scale: Fraction, step: Fraction, size: int) -> Derived:
     """Half the square of the distance in steps over the scale in steps."""
     given = given_distance(node)
-    _adds_noise(node, "float", "L2Distance()", "zcdp", size)
+    _numbers(node, "float", "L2Distance()", size)
     _power_of_two(step)
     return loss("zcdp", _half_square(_over(_steps(given, step, size, 2), scale / step)))
 
@@ -82,7 +78,6 @@ def randomized_response(node: Node, *, probability: Fraction, answers: int) -> D
     metric = "HammingDistance()" if data.shape == "vectors" else DISCRETE
     needs(node.input.metric == metric, f"is stated for {metric}", "input.metric")
     needs(probability <= 1, "is not a probability", "parameters.probability")
-    needs(node.output.measure == "pure", "is stated in pure", "output.measure")
     if given == 0:
         return loss("pure", 0)
     if probability in (0, 1) or given == INFINITY:
@@ -91,12 +86,7 @@ def randomized_response(node: Node, *, probability: Fraction, answers: int) -> D
     return loss("pure", log(max(odds, 1 / odds)) * point(given))
 
 
-def _adds_noise(node: Node, kind: str, norm: str, measure: str, size: int | None = None) -> None:
-    _numbers(node, kind, norm, size)
-    needs(node.output.measure == measure, f"is stated in {measure}", "output.measure")
-
-
-def _numbers(node: Node, kind: str, norm: str, size: int | None) -> None:
+def _numbers(node: Node, kind: str, norm: str, size: int | None = None) -> None:
     """A number, or a vector under the norm; on a grid, of the size that is given."""
     data = node.input.data
     needs(data.kind == kind and not data.nan, f"takes numbers: {kind}", "input.domain")

@@ -7,7 +7,6 @@ from fractions import Fraction
 from viameter_check.amounts import INFINITY, Number, times
 from viameter_check.document import Node
 from viameter_check.intervals import Interval, expm1, log, point, tanh
-from viameter_check.rules.chains import same
 from viameter_check.rules.converting import (
     amount,
     combined,
@@ -20,7 +19,7 @@ from viameter_check.rules.converting import (
     probability,
     signed_log,
 )
-from viameter_check.rules.table import OUTWARD, Derived, loss, needs, nonnegative, rule
+from viameter_check.rules.table import OUTWARD, Derived, in_measure, loss, needs, nonnegative, rule, same
 
 
 @rule("same-measure")
@@ -93,7 +92,7 @@ def pure_to_approx_zcdp(node: Node) -> Derived:
 def pure_is_renyi(node: Node) -> Derived:
     """The divergence of infinite order."""
     epsilon = converted(node, "pure", "renyi")["epsilon"]
-    return infinite("renyi") if epsilon == INFINITY else Derived("renyi", ((INFINITY, point(epsilon)),))
+    return infinite("renyi") if epsilon == INFINITY else in_measure("renyi", ((INFINITY, point(epsilon)),))
 
 
 @rule("pure-to-renyi", numbers=OUTWARD, order=orders)
@@ -102,7 +101,7 @@ def pure_to_renyi(node: Node, *, order: tuple[Number, ...]) -> Derived:
     epsilon = converted(node, "pure", "renyi")["epsilon"]
     if isinstance(epsilon, float):
         return infinite("renyi")
-    return Derived("renyi", tuple((a, _renyi_of_pure(epsilon, a)) for a in order))
+    return in_measure("renyi", tuple((a, _renyi_of_pure(epsilon, a)) for a in order))
 
 
 @rule("pure-is-approx")

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from viameter_check.amounts import times
 from viameter_check.document import Node
-from viameter_check.places import ADDING, NORMS, NUMBER, REPLACING, ROWS
-from viameter_check.rules.table import Derived, distance, given_distance, needs, rule, whole
+from viameter_check.places import ADDING, NORMS, NUMBER, REPLACING, ROWS, domain_text, numbers, resized
+from viameter_check.rules.row_functions import image, row_function
+from viameter_check.rules.table import Derived, Optional, distance, given_distance, needs, rule, whole
 
 REPLACED_TO_ADDED = {"ChangeOneDistance()": "SymmetricDistance()", "HammingDistance()": "InsertDeleteDistance()"}
 
@@ -19,16 +20,24 @@ def added_metric(metric: str) -> str:
     return REPLACED_TO_ADDED.get(metric, "")
 
 
-@rule("rows-one-by-one")
-def rows_one_by_one(node: Node) -> Derived:
-    """Rows mapped one by one: the metric stays, and so does the number of rows."""
+@rule("rows-one-by-one", row=Optional(row_function))
+def rows_one_by_one(node: Node, *, row: tuple[str, ...] | None = None) -> Derived:
+    """Rows mapped one by one: the metric stays, the number of rows, and the column that names users."""
     given = given_distance(node)
-    counts = node.input.metric in ROWS or node.input.counts_users
-    needs(counts, f"is stated for metrics that count rows or users, not for {node.input.metric}", "input.metric")
-    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
-    needs(node.output.data.size == node.input.data.size, "the number of rows stays the same", "output.domain")
-    needs(_datasets(node), "maps vectors or tables to such", "output.domain")
-    return distance(given)
+    before, after = node.input, node.output
+    counts = before.metric in ROWS or before.counts_users
+    needs(counts, f"is stated for metrics that count rows or users, not for {before.metric}", "input.metric")
+    _takes_rows(node)
+    if row is not None and row != ("own",):
+        return distance(given, image(before.domain, row), before.metric)
+    # What a function makes of a row is up to it.
+    needs(after.data.shape in ("vectors", "tables"), "maps vectors or tables to such", "output.domain")
+    if before.counts_users and before.metric == after.metric:
+        needs(before.users == after.users, "the column that names users stays as it is", "output.domain")
+    made = resized(after.domain, before.data.size)
+    free = before.domain != made
+    trusts = (f"a function of single rows, which is not described, maps {before.domain} to {made}",) if free else ()
+    return distance(given, made, before.metric, *trusts)
 
 
 @rule("clamp-numbers")
@@ -36,12 +45,10 @@ def clamp_numbers(node: Node) -> Derived:
     """Numbers clamped one by one come no further apart."""
     given = given_distance(node)
     needs(node.input.metric in (*NORMS, NUMBER), "is stated for distances of numbers", "input.metric")
-    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
-    before, after = node.input.data, node.output.data
-    needs(not before.nan and before.kind in ("int", "float"), "clamps numbers that are not NaN", "input.domain")
-    same = (before.shape, before.kind, before.size) == (after.shape, after.kind, after.size)
-    needs(same and not after.nan, "kind and size stay the same", "output.domain")
-    return distance(given)
+    data, bounds = node.input.data, node.output.data.bounds
+    needs(not data.nan and data.kind in ("int", "float"), "clamps numbers that are not NaN", "input.domain")
+    # To clamp to any bounds is an example of the theorem.
+    return distance(given, domain_text(data.shape, numbers(data.kind, bounds), data.size), node.input.metric)
 
 
 @rule("filter-of-added-rows")
@@ -50,9 +57,8 @@ def filter_of_added_rows(node: Node) -> Derived:
     given = given_distance(node)
     adds = node.input.metric in ADDING or (node.input.counts_users and not node.input.replaces)
     needs(adds, "is stated for metrics that count additions and removals", "input.metric")
-    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
-    _size_unknown(node)
-    return distance(given)
+    _takes_rows(node)
+    return distance(given, resized(node.input.domain, None), node.input.metric)
 
 
 @rule("filter-of-replaced-rows")
@@ -60,9 +66,8 @@ def filter_of_replaced_rows(node: Node) -> Derived:
     """A replacement may become a removal and an addition."""
     given = given_distance(node)
     needs(node.input.replaces, "is stated for metrics that count replacements", "input.metric")
-    needs(node.output.metric == added_metric(node.input.metric), "counts additions and removals", "output.metric")
-    _size_unknown(node)
-    return distance(times(Fraction(2), given))
+    _takes_rows(node)
+    return distance(times(Fraction(2), given), resized(node.input.domain, None), added_metric(node.input.metric))
 
 
 @rule("resize-of-added-rows")
@@ -70,8 +75,7 @@ def resize_of_added_rows(node: Node) -> Derived:
     """A row more moves one in and one out."""
     given = given_distance(node)
     needs(node.input.metric in ADDING, "is stated for metrics that count rows added or removed", "input.metric")
-    _sized(node)
-    return distance(times(Fraction(2), given))
+    return distance(times(Fraction(2), given), _resized(node), node.input.metric)
 
 
 @rule("resize-of-replaced-rows")
@@ -79,8 +83,7 @@ def resize_of_replaced_rows(node: Node) -> Derived:
     """A row replaced replaces at most one."""
     given = given_distance(node)
     needs(node.input.metric in REPLACING, "is stated for metrics that count rows replaced", "input.metric")
-    _sized(node)
-    return distance(given)
+    return distance(given, _resized(node), node.input.metric)
 
 
 @rule("limit-of-added-users", per_id=whole)
@@ -100,20 +103,16 @@ def _limited(node: Node, rows: int, *, replaces: bool) -> Derived:
     step = "replaced" if replaces else "added or removed"
     counts = node.input.counts_users and node.input.replaces is replaces
     needs(counts, f"is stated for metrics that count users {step}", "input.metric")
-    needs(node.output.metric == "SymmetricDistance()", "counts rows from here on", "output.metric")
-    _size_unknown(node)
-    return distance(times(Fraction(rows), given))
+    return distance(times(Fraction(rows), given), resized(node.input.domain, None), "SymmetricDistance()")
 
 
-def _datasets(node: Node) -> bool:
-    return {node.input.data.shape, node.output.data.shape} <= {"vectors", "tables"}
+def _takes_rows(node: Node) -> None:
+    needs(node.input.data.shape in ("vectors", "tables"), "takes vectors or tables", "input.domain")
 
 
-def _size_unknown(node: Node) -> None:
-    needs(_datasets(node), "takes vectors or tables to such", "output.domain")
-    needs(node.output.data.size is None, "the number of rows is no longer public", "output.domain")
-
-
-def _sized(node: Node) -> None:
-    needs(_datasets(node), "takes vectors or tables to such", "output.domain")
-    needs(node.output.metric == node.input.metric, "the metric stays the same", "output.metric")
+def _resized(node: Node) -> str:
+    """The same rows, as many as were asked for: the size that the output has."""
+    _takes_rows(node)
+    size = node.output.data.size
+    needs(size is not None, "the number of rows is public from here on", "output.domain")
+    return resized(node.input.domain, size)

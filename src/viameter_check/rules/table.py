@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from viameter_check.amounts import INFINITY, Number, read_number, read_signed, shortened
 from viameter_check.document import Node, at, joined
 from viameter_check.intervals import Interval, point
-from viameter_check.losses import FIELDS
+from viameter_check.losses import FIELDS, Loss
+from viameter_check.places import Place
 from viameter_check.report import Refused
 
 EXACT, OUTWARD, ASSUMED = "exact", "outward", "assumed"
@@ -18,10 +19,26 @@ EXACT, OUTWARD, ASSUMED = "exact", "outward", "assumed"
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A bound that was derived: a measure with an interval for each field; a distance has no measure."""
+    """What a theorem gives for a node: where its bound is measured, an interval for each number of it, and what it
+    takes on trust.
+    """
 
-    measure: str
+    output: Place
+    """The space or the measure of the bound, from the input and the parameters alone: the node's must be this one."""
     amounts: tuple[tuple[Any, Interval], ...]
+    trusts: tuple[str, ...] = ()
+    """What the theorem asks for and the certificate does not show, in words of the checker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """The reader of a parameter that older certificates do not have."""
+
+    read: Callable[[Any], Any]
+
+    def __call__(self, value: Any) -> Any:
+        """The value of the parameter."""
+        return self.read(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +51,17 @@ class Rule:
     function: Callable[..., Derived]
 
     def __call__(self, node: Node) -> Derived:
-        """The bound for a node, or Refused."""
-        names = [name for name, _ in self.readers]
-        if set(node.parameters) != set(names):
-            raise Refused(f"{self.slug} has the parameters {', '.join(names) or '(none)'}", "parameters")
-        read = {name: at(joined("parameters", name), reader, node.parameters[name]) for name, reader in self.readers}
+        """What the theorem gives for a node, or Refused."""
+        names = {name for name, _ in self.readers}
+        needed = {name for name, reader in self.readers if not isinstance(reader, Optional)}
+        if not needed <= set(node.parameters) <= names:
+            listed = ", ".join(name for name, _ in self.readers)
+            raise Refused(f"{self.slug} has the parameters {listed or '(none)'}", "parameters")
+        read = {
+            name: at(joined("parameters", name), reader, node.parameters[name])
+            for name, reader in self.readers
+            if name in node.parameters
+        }
         return self.function(node, **read)
 
 
@@ -63,15 +86,26 @@ def needs(holds: bool, message: str, where: str = "") -> None:
         raise Refused(message, where)
 
 
-def distance(value: Number | int | Interval) -> Derived:
-    """A bound that is a distance."""
-    return Derived("", (("", value if isinstance(value, Interval) else point(value)),))
+def distance(value: Number | int | Interval, domain: str, metric: str, *trusts: str) -> Derived:
+    """A bound that is a distance, in the space that the theorem leads to."""
+    amount = value if isinstance(value, Interval) else point(value)
+    return Derived(Place(domain=domain, metric=metric), (("", amount),), trusts)
 
 
 def loss(measure: str, *amounts: Number | int | Interval) -> Derived:
     """A bound that is a loss, its numbers in the order of the measure's fields."""
     named = zip(FIELDS[measure], amounts, strict=True)
-    return Derived(measure, tuple((name, a if isinstance(a, Interval) else point(a)) for name, a in named))
+    return in_measure(measure, [(name, a if isinstance(a, Interval) else point(a)) for name, a in named])
+
+
+def in_measure(measure: str, amounts: Iterable[tuple[Any, Interval]], *trusts: str) -> Derived:
+    """A bound that is a loss, its numbers by field, or by point for a curve."""
+    return Derived(Place(measure=measure), tuple(amounts), trusts)
+
+
+def same(value: Loss) -> Derived:
+    """The bound that is a loss of the certificate."""
+    return in_measure(value.measure, ((name, point(amount)) for name, amount in value.amounts))
 
 
 def given_distance(node: Node) -> Number:

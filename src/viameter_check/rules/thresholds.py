@@ -31,7 +31,6 @@ def thresholded_keys(node: Node, *, scale: Fraction, threshold: int) -> Derived:
     data = node.input.data
     keys = data.shape == "vectors" and data.kind in ("int", "str", "categories")
     needs(keys, "takes vectors of strings, integers or categories", "input.domain")
-    needs(node.output.measure == "approx", "is stated in approx", "output.measure")
     needs(1 <= threshold < 2**62, "is not a threshold", "parameters.threshold")
     if given == 0:
         return loss("approx", 0, 0)
@@ -55,7 +54,6 @@ def sparse_vector(
 ) -> Derived:
     """D/s1 + 2cD/s2 up to the distance that was fixed, with D rounded down."""
     given = given_distance(node)
-    needs(node.output.measure == "pure", "is stated in pure", "output.measure")
     needs(limit >= 1, "is not a number of answers", "parameters.limit")
     if given == 0:
         return loss("pure", 0)
