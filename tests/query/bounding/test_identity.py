@@ -19,7 +19,7 @@ ONE_EACH = Limits(groups=9, per_group=1)
 
 def counts(table: EngineTable, limits: Limits = ONE_EACH) -> dict[Any, int]:
     # A total and a limit of groups: the shape in which groups are told apart by their digests.
-    sums, _ = sums_by_engine(table, limits, groups=["place"], totals=["value"])
+    sums = sums_by_engine(table, limits, groups=["place"], totals=["value"])
     return {place: n for (place,), [n, _] in sums.items()}
 
 

@@ -66,8 +66,10 @@ def integers(
                     value = 1 if total.value is None else row.content[wanted.index(total)]
                     assert value is not None
                     found[total][row.place] += value
-            units = [row.place for row in kept] if _of_rows(rows) else [p for p, _ in {(r.place, r.unit) for r in kept}]
-            found[Units()] = [Counter(units)[group] for group in range(keys.size)]
+            # A unit counts once in each of its groups, of which so many are kept as it may have groups or rows.
+            once = Limits(groups=_smaller(limits.groups, limits.rows), per_group=1)
+            units = kept if _of_rows(rows) else _kept(rows, groups, keys, once, salt, digest, content=lambda row: ())
+            found[Units()] = [Counter(row.place for row in units)[group] for group in range(keys.size)]
         if bins is not None:
             for one in statistics:
                 if isinstance(one, Bins) and (one.value.key, one.edges) == histograms[place]:
@@ -76,6 +78,10 @@ def integers(
                     )
                     found[one] = [cells[group, cell] for group in range(keys.size) for cell in range(one.cells)]
     return [found[one] for one in statistics]
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    return min((limit for limit in (left, right) if limit is not None), default=None)
 
 
 def _of_rows(rows: Sequence[Owned]) -> bool:
