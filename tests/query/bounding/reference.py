@@ -16,6 +16,8 @@ class Row:
     unit: str | int
     group: tuple[Value, ...]
     content: tuple[int | None, ...] = ()
+    first: Any = None
+    """Where rows are kept that come first by a column: its value."""
 
 
 def portable(parts: Sequence[Value], salt: str) -> str:
@@ -34,21 +36,16 @@ def kept(
     limits: tuple[int | None, int | None, int | None],
     salt: str,
     digest: Digest = portable,
-    by: Callable[[Row], Any] | None = None,
 ) -> list[Row]:
-    """The kept rows of all units; limits are (rows, groups, per_group), `by` what is least in the rows kept first."""
+    """The kept rows of all units; limits are (rows, groups, per_group)."""
     of_unit: dict[str | int, list[Row]] = {}
     for row in rows:
         of_unit.setdefault(row.unit, []).append(row)
-    return [row for own in of_unit.values() for row in _kept_of_unit(own, limits, salt, digest, by)]
+    return [row for own in of_unit.values() for row in _kept_of_unit(own, limits, salt, digest)]
 
 
 def _kept_of_unit(
-    own: list[Row],
-    limits: tuple[int | None, int | None, int | None],
-    salt: str,
-    digest: Digest,
-    by: Callable[[Row], Any] | None,
+    own: list[Row], limits: tuple[int | None, int | None, int | None], salt: str, digest: Digest
 ) -> list[Row]:
     most, groups, each = reduced(limits)
 
@@ -64,8 +61,8 @@ def _kept_of_unit(
     numbered: list[tuple[Any, ...]] = []
     for row, times in Counter(row for row in own if row.group in chosen).items():
         for ordinal in range(times):
-            first = () if by is None else _last([by(row)])
-            numbered.append((first, row_digest(row, ordinal), _last(row.group), _last(row.content), ordinal, row))
+            ties = _last(row.group), _last(row.content), ordinal
+            numbered.append((_last([row.first]), row_digest(row, ordinal), *ties, row))
     left: list[Row] = []
     of_group: Counter[tuple[Value, ...]] = Counter()
     for *_, row in sorted(numbered, key=lambda entry: entry[:-1]):

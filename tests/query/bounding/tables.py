@@ -60,6 +60,7 @@ def kept_by_engine(
     groups: list[str],
     totals: list[str],
     bins: str | None = None,
+    first: str | None = None,
     salt: str = "salt",
     order: Any = "native",
 ) -> list[Row]:
@@ -70,6 +71,7 @@ def kept_by_engine(
         groups=groups,
         totals=totals,
         bins=bins,
+        first=first,
         limits=limits,
         salt=salt,
         order=order,

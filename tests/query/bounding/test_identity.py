@@ -112,7 +112,6 @@ def test_what_cannot_be_meant_is_refused(duckdb_backend: Any, load: Load) -> Non
         ({"totals": {"n": 2}}, "'n'"),
         ({"totals": {"n": True}}, "'n'"),
         ({"totals": {"place": "value"}}, "'place'"),
-        ({"units": "n"}, "'n'"),
         ({"bins": "place"}, "'place'"),
     ]
     contributions(rows, engine="duckdb", **fine)

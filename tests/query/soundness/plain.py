@@ -12,6 +12,7 @@ from tests.query.bounding import reference
 from tests.query.bounding.reference import Digest, portable
 
 from viameter.query.bounding import Limits
+from viameter.query.expressions import Column, Kind, Type, evaluate
 from viameter.query.keys import Keys
 from viameter.query.statistics import Bins, Statistic, Total, Units
 
@@ -80,6 +81,15 @@ def integers(
     return [found[one] for one in statistics]
 
 
+def _first(row: Owned, limits: Limits) -> Any:
+    """What decides which rows come first, as expressions read it; None is last."""
+    name = limits.first_by
+    if name is None:
+        return None
+    value = row.values[name]
+    return evaluate(Column(name, Type(Kind.REAL)), row.values) if isinstance(value, float) else value
+
+
 def _smaller(left: int | None, right: int | None) -> int | None:
     return min((limit for limit in (left, right) if limit is not None), default=None)
 
@@ -137,6 +147,10 @@ def _kept(
     if _of_rows(rows):
         return [_Kept(place, None, content(row)) for row, (place, _) in of_groups]
     place_of = {group: place for _, (place, group) in of_groups}
-    given = [reference.Row(row.unit, group, content(row)) for row, (_, group) in of_groups if row.unit is not None]
+    given = [
+        reference.Row(row.unit, group, content(row), _first(row, limits))
+        for row, (_, group) in of_groups
+        if row.unit is not None
+    ]
     kept = reference.kept(given, (limits.rows, limits.groups, limits.per_group), salt, digest)
     return [_Kept(place_of[row.group], row.unit, row.content) for row in kept]
