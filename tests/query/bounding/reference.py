@@ -79,7 +79,9 @@ def reduced(limits: tuple[int | None, int | None, int | None]) -> tuple[int | No
         return None, min(most, groups or most), 1
     if most and groups and each and most >= groups * each:
         most = None
-    return most, None if most and groups and groups >= most else groups, None if most and each and each >= most else each
+    if most and groups and groups >= most:
+        groups = None
+    return most, groups, None if most and each and each >= most else each
 
 
 def _last(values: Sequence[Value]) -> tuple[Any, ...]:
