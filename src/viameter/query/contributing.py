@@ -47,7 +47,7 @@ def _require_order(schema: Schema, limits: Limits) -> None:
     if column is not None and schema.require(column).kind is Kind.TEXT:
         raise ParameterError(
             f"keep={limits.keep!r}: {column!r} is TEXT, which engines order by their settings; expected a column of "
-            "numbers, dates, times or truth values: derive one, as in table['day'].cast('date')"
+            "numbers, dates, times or truth values: derive one first"
         )
 
 

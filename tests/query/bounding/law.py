@@ -62,7 +62,7 @@ def _more(rows: Kept, row: Row, number: int) -> Kept:
 
 def assert_follows(seen: Mapping[Any, int], law: Mapping[Any, Fraction]) -> None:
     """How often each outcome was seen is between binomial quantiles that all hold but for a chance of 1e-9."""
-    from scipy.stats import binom
+    from scipy.stats import binom  # type: ignore[import-untyped]
 
     assert set(seen) <= set(law), "something was kept that cannot be"
     times, tail = sum(seen.values()), FALSE_ALARM / (2 * len(law))

@@ -98,7 +98,9 @@ def _rows(dice: Random) -> list[Row]:
 
 def _limits(dice: Random) -> dict[str, Any]:
     """Limits of every shape: some imply others, some are met exactly, some are enough for a count of units alone."""
-    given = {name: dice.choice((1, 2, 3, 4)) for name in ("rows", "groups", "per_group") if dice.random() < 0.6}
+    given: dict[str, Any] = {
+        name: dice.choice((1, 2, 3, 4)) for name in ("rows", "groups", "per_group") if dice.random() < 0.6
+    }
     keep = {"keep": dice.choice((None, "uniform", "first by x", "first by day"))}
     if dice.random() < 0.4 or Limits(**given).is_enough:
         return {**given, **keep}

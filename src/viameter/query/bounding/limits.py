@@ -77,7 +77,9 @@ class Limits:
         """
         named = ((self.rows, "row", ""), (self.groups, "group", ""), (self.per_group, "row", " in each group"))
         words = [f"{most} {what}{'' if most == 1 else 's'}{where}" for most, what, where in named if most is not None]
-        return ", ".join([*words, *([self.keep] if words and self.first_by is not None else [])])
+        if words and self.first_by is not None:
+            words.append(f"{FIRST_BY}{self.first_by}")
+        return ", ".join(words)
 
     @property
     def first_by(self) -> str | None:
