@@ -61,15 +61,16 @@ def test_every_release_of_a_question_has_a_salt_of_its_own(
     spied = Spied(monkeypatch, module)
     for _ in range(4):
         Collecting(keys, Limits(rows=2), order)(rows, [Total(), Units()])
-    placeholder, *rest = [salt_in_sql(backend.name, order, salt) for salt in spied.salts]
-    first, placeholder, others = placeholder, rest[0], rest[1:]  # the first release draws its own before it compiles
-    salts = [first, *others]
-    assert len(rows.on.compiled) == 1 and len(set(spied.salts)) == 5 and len(salts) == len(spied.run) == 4
-    for statement, salt in zip(spied.run, salts, strict=True):
-        assert salt in statement.sql and placeholder not in statement.sql
-        assert not any(other in statement.sql for other in salts if other != salt)
+    # The first release draws its own salt before it compiles its two queries: of rows, and of units.
+    first, *placeholders, second, third, fourth = [salt_in_sql(backend.name, order, salt) for salt in spied.salts]
+    salts = [first, second, third, fourth]
+    assert len(rows.on.compiled) == len(placeholders) == 2 and len(set(spied.salts)) == 6 and len(spied.run) == 8
+    for place, statement in enumerate(spied.run):
+        mine = salts[place // 2]
+        assert mine in statement.sql and not any(one in statement.sql for one in placeholders)
+        assert not any(other in statement.sql for other in salts if other != mine)
     # But for the salt they are the same text.
-    assert len({one.sql.replace(salt, "") for one, salt in zip(spied.run, salts, strict=True)}) == 1
+    assert len({one.sql.replace(salts[place // 2], "") for place, one in enumerate(spied.run)}) == 2
 
 
 def test_which_rows_are_kept_is_another_choice_each_time(backend: Any, load: Load) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.query.soundness.asked import SALT, Both, Columns, opened, opened_together
-from tests.query.soundness.cases import EVEN, UNEVEN, Case, a_few, everything, sums
+from tests.query.soundness.cases import EVEN, UNEVEN, Case, a_few, everything, of_keys, sums
 from tests.query.soundness.nasty import DAYS, MOMENTS, PLACES, REALS, WHOLE, arrow, nasty, without_rows
 from tests.query.soundness.plain import owned
 
@@ -66,6 +66,25 @@ CASES = {
         ),
         ("key",), [1970 + 1, 1970 + 2, 2024 + 3, 1969 + 1], True, Limits(rows=6, groups=2), a_few,
     ),
+    "statistics of the columns that group, and others": Case(
+        lambda rows: rows.derive(twice=lambda t: t["i"] % 5 * 2).filter(lambda t: t["g"].is_null() | (t["g"] > -5)),
+        ("g", "i"), {"g": (0, 3, None), "i": (0, 1, -3, 7)}, True, Limits(rows=7), of_keys,
+    ),
+    "statistics of tuples of columns that group, and others": Case(
+        lambda rows: rows.join_public(PUBLIC, ["k"]),
+        ("i", "k", "g"), [(3, "north", 0), (None, "north", 3), (7, "no'rth", None)], True,
+        Limits(groups=3, per_group=2), of_keys,
+    ),
+    "the first by a time": Case(
+        lambda rows: rows, ("k",), LISTED, True, Limits(rows=5, keep="first by moment"), a_few,
+    ),
+    "the first by a real, in few groups": Case(
+        lambda rows: rows, ("k",), LISTED, limits=Limits(rows=6, groups=3, keep="first by x"), statistics=a_few,
+    ),
+    "the first by an integer, some in each group": Case(
+        lambda rows: rows, ("k",), LISTED, limits=Limits(rows=6, per_group=2, keep="first by i"), statistics=a_few,
+    ),
+    "the first by a date of all rows": Case(limits=Limits(rows=3, keep="first by day"), statistics=a_few),
     "all rows": Case(limits=Limits(rows=3, groups=7, per_group=9), statistics=a_few),
 }  # fmt: skip
 

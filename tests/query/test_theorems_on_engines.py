@@ -68,20 +68,21 @@ def assert_within_bounds(left: Any, right: Any) -> None:
         assert sum(moved) <= one and sum(step**2 for step in moved) <= Fraction(two) ** 2, (statistic, here)
 
 
-LIMITS: list[dict[str, int]] = [
+LIMITS: list[dict[str, Any]] = [
     {"rows": 1},
     {"rows": 3},
     {"rows": 4, "groups": 1},
     {"groups": 2, "per_group": 1},
     {"rows": 3, "per_group": 2},
     {"rows": 3, "groups": 2, "per_group": 2},
+    {"rows": 3, "keep": "first by x"},
 ]
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=repr)
 @pytest.mark.parametrize("replace", [False, True])
-def test_integers_of_tables_that_differ_in_a_unit_are_within_bounds(limits: dict[str, int], replace: bool) -> None:
-    columns = table_of(seed=sum(limits.values()))
+def test_integers_of_tables_that_differ_in_a_unit_are_within_bounds(limits: dict[str, Any], replace: bool) -> None:
+    columns = table_of(seed=sum(limit for limit in limits.values() if isinstance(limit, int)))
     unit = vm.per("u", **limits, replace=replace)
     whole = question(columns, unit)
     for who in ("a",) if replace else ("a", "b"):

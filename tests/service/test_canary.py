@@ -238,7 +238,11 @@ QUESTIONS = st.fixed_dictionaries(
         "group_by": st.one_of(COLUMNS, st.lists(COLUMNS, max_size=2)),
         "keys": st.one_of(st.lists(SIMPLE, max_size=3), st.dictionaries(COLUMNS, st.lists(SIMPLE), max_size=2)),
         "edges": st.lists(st.one_of(st.integers(-5, 300), st.floats()), max_size=4),
-        "limit": st.dictionaries(st.sampled_from(["rows", "groups", "per_group"]), st.integers(0, 9), max_size=2),
+        "limit": st.dictionaries(
+            st.sampled_from(["rows", "groups", "per_group", "keep"]),
+            st.one_of(st.integers(0, 9), st.builds(lambda name: f"first by {name}", COLUMNS), st.text(max_size=9)),
+            max_size=2,
+        ),
         "aggregates": st.dictionaries(
             st.sampled_from(["n", "x", "self", "place"]),
             st.one_of(

@@ -1,8 +1,8 @@
-"""Collecting: one pass of an engine over a unit's kept rows gives the integers of all statistics, group by group."""
+"""Collecting: passes of an engine over the rows kept of units give the integers of all statistics, group by group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 from viameter.core.deadlines import stop_if_given_up, while_awaited
 from viameter.query.bounding import Limits, statement
 from viameter.query.engines import WEIGHT_OF_KEY, run
-from viameter.query.expressions import Type
+from viameter.query.expressions import Column, Type, to_ibis
 from viameter.query.keys import LISTED, Keys
 from viameter.query.rows import RESERVED, Rows
 from viameter.query.statistics import Bins, Statistic, Total, Units
@@ -24,7 +24,7 @@ MOST = 2**62 - 1
 """Where sums stop: that brings two of them no further apart, and noise is added within 64 bits."""
 Cell = tuple[int | None, Any]
 """A group by its place, and a bin in it."""
-UNITS, BIN = f"{RESERVED}units", f"{RESERVED}bin"
+BIN, FIRST = f"{RESERVED}bin", f"{RESERVED}first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,45 +39,59 @@ class Collecting:
     def __call__(self, rows: Rows, statistics: Sequence[Statistic]) -> list[Array]:
         """The integers of each statistic: by group, and by cell within a group."""
         salt = fresh_salt()
-        wanted = list(dict.fromkeys(statistics))
-        leaves = list(dict.fromkeys(_leaves(one) for one in wanted if isinstance(one, Bins)))
-        totals = [one for one in wanted if isinstance(one, Total)]
         found: dict[Statistic, Array] = {}
-        # One pass, and one more for each further column whose distribution is asked for.
-        for place, bins in enumerate(leaves or [None]):
+        for limits, counted, bins in self._passes(rows, list(dict.fromkeys(statistics))):
             # An engine that answers at once never tells how far it is, and so is never stopped.
             stop_if_given_up()
-            first = place == 0
-            units = first and any(isinstance(one, Units) for one in wanted)
-            found |= self._pass(rows, totals if first else [], bins, units=units, salt=salt)
+            found |= self._pass(rows, counted, bins, limits=limits, salt=salt)
         return [_merged(found[_leaves(one)], one) if isinstance(one, Bins) else found[one] for one in statistics]
 
+    def _passes(
+        self, rows: Rows, wanted: Sequence[Statistic]
+    ) -> Iterator[tuple[Limits, Sequence[Total | Units], Bins | None]]:
+        """One pass for all that have the same limits, and one more for each further column by bins."""
+        by_limits: dict[Limits, list[Total | Units]] = {}
+        for one in wanted:
+            if not isinstance(one, Bins):
+                # Rows without names are counted one by one, also where units are asked for.
+                limits = self.limits if rows.unit is None else one.limits(self.limits)
+                by_limits.setdefault(limits, []).append(one)
+        for bins in dict.fromkeys(_leaves(one) for one in wanted if isinstance(one, Bins)):
+            yield self.limits, by_limits.pop(self.limits, []), bins
+        for limits, counted in by_limits.items():
+            yield limits, counted, None
+
     def _pass(
-        self, rows: Rows, totals: Sequence[Total], bins: Bins | None, *, units: bool, salt: str
+        self, rows: Rows, counted: Sequence[Total | Units], bins: Bins | None, *, limits: Limits, salt: str
     ) -> dict[Statistic, Array]:
-        names = {f"{RESERVED}total_{place}": total for place, total in enumerate(totals)}
-        summed: dict[str, str | int] = {name: 1 if total.value is None else name for name, total in names.items()}
+        names = {f"{RESERVED}total_{place}": one for place, one in enumerate(counted)}
+        read = {name: one for name, one in names.items() if isinstance(one, Total) and one.value is not None}
+        summed: dict[str, str | int] = {name: name if name in read else 1 for name in names}
         if bins is not None:
             summed[BIN + "_rows"] = 1
+        first = None if rows.unit is None else limits.first_by
 
         def made() -> Any:
-            table = self.keys.mark(rows)
-            columns = {name: total.column(table) for name, total in names.items() if total.value is not None}
+            # All is read of the rows as they are: keys that are not listed are gone once groups are marked.
+            table = rows.expression
+            columns = {name: total.column(table) for name, total in read.items()}
             if bins is not None:
                 columns[BIN] = bins.column(table)
-            return table.mutate(**columns) if columns else table
+            if first is not None:
+                columns[FIRST] = to_ibis(Column(first, rows.schema[first]), table)
+            return self.keys.mark(rows.with_expression(lambda table: table.mutate(**columns)) if columns else rows)
 
         query = statement(
             rows.on,
             made,
-            known_by=(rows.expression.op(), self._kinds(rows), self.keys, tuple(totals), bins),
+            known_by=(rows.expression.op(), self._kinds(rows, first), self.keys, tuple(counted), bins),
             weight=len(self.keys.groups) * (len(self.keys.columns) + 1) * WEIGHT_OF_KEY,
-            unit=rows.unit if self.limits != Limits() or units else None,
+            unit=rows.unit if limits.is_limited else None,
             groups=self.keys.group_columns(),
             totals=summed,
             bins=None if bins is None else BIN,
-            units=UNITS if units else None,
-            limits=self.limits,
+            first=None if first is None else FIRST,
+            limits=limits,
             salt=salt,
             fresh_salt=fresh_salt,
             order=self.order,
@@ -86,16 +100,14 @@ class Collecting:
         result: dict[str, list[Any]] = {name: [row[name] for row in answered] for name in query.columns}
         places = self._places(result)
         cells = list(zip(places, result[BIN] if bins is not None else [None] * len(places), strict=True))
-        found: dict[Statistic, Array] = {total: self._added(cells, result[name]) for name, total in names.items()}
-        if units:
-            found[Units()] = self._added(cells, result[UNITS])
+        found: dict[Statistic, Array] = {one: self._added(cells, result[name]) for name, one in names.items()}
         if bins is not None:
             found[bins] = self._binned(cells, result[BIN + "_rows"], bins)
         return found
 
-    def _kinds(self, rows: Rows) -> tuple[Type, ...]:
-        """What the columns of keys are taken for, which decides how they are compared."""
-        return tuple(rows.schema[name] for name in self.keys.columns)
+    def _kinds(self, rows: Rows, first: str | None) -> tuple[Type, ...]:
+        """What the columns of keys, and that which rows are kept by, are taken for, which decides how they compare."""
+        return tuple(rows.schema[name] for name in (*self.keys.columns, *([] if first is None else [first])))
 
     def _places(self, result: dict[str, list[Any]]) -> list[int | None]:
         """The group of each row of the engine's answer."""

@@ -8,9 +8,10 @@ from typing import Any
 
 from viameter.arith import INFINITY, Extended
 from viameter.core import Space, Transformation, by
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, ParameterError
 from viameter.query.bounding import Limits
 from viameter.query.collecting import Collecting
+from viameter.query.expressions import Kind, Schema
 from viameter.query.keys import Keys
 from viameter.query.relation import Relation
 from viameter.query.statistics import Statistic, Total
@@ -28,6 +29,7 @@ def limits_of(
     It must limit what a unit adds to each of the statistics; units that are counted count once in each of the groups.
     """
     unit = relation.unit
+    _require_order(relation.schema, unit.limits.tightened(asked))
     if unit.rows_without_limit is not None:
         return Limits(rows=unit.rows_without_limit * relation.fanout)
     limits = unit.limits.tightened(asked)
@@ -37,6 +39,16 @@ def limits_of(
             f"keep so many, as in .limit(rows=20), or open the table with unit=per({unit.name!r}, rows=20)"
         )
     return limits
+
+
+def _require_order(schema: Schema, limits: Limits) -> None:
+    """Refuse to keep rows by a column that is not there, or whose order depends on the settings of an engine."""
+    column = limits.first_by
+    if column is not None and schema.require(column).kind is Kind.TEXT:
+        raise ParameterError(
+            f"keep={limits.keep!r}: {column!r} is TEXT, which engines order by their settings; expected a column of "
+            "numbers, dates, times or truth values: derive one first"
+        )
 
 
 def contributing(
@@ -83,5 +95,6 @@ def _kept(relation: Relation, limits: Limits) -> str:
         f"{limits.rows} rows" if limits.rows is not None else "",
         f"{limits.groups} groups" if limits.groups is not None else "",
         f"{limits.per_group} in each" if limits.per_group is not None else "",
+        limits.keep if limits.first_by is not None else "",
     ]
     return f"of a {unit.name} at most {', '.join(part for part in parts if part)}"

@@ -200,14 +200,16 @@ def per(
     rows: int | None = None,
     groups: int | None = None,
     per_group: int | None = None,
+    keep: str | None = None,
     replace: bool = False,
 ) -> PerId:
     """Everything of whoever `column` names; of each, at most so many rows count, in so many groups, in each group.
 
-    Rows where the column is NULL belong to nobody and are dropped. A question may keep fewer rows, never more. With
-    `replace`, neighbors have the same people, one of whom has other rows.
+    Which rows is a uniform sample, or, with `keep="first by time"`, those with the least values of a column. Rows where
+    the column is NULL belong to nobody and are dropped. A question may keep fewer rows, never more. With `replace`,
+    neighbors have the same people, one of whom has other rows.
     """
-    return PerId(_name(column, "column"), _flag(replace, "replace"), limits=Limits(rows, groups, per_group))
+    return PerId(_name(column, "column"), _flag(replace, "replace"), limits=Limits(rows, groups, per_group, keep))
 
 
 def per_event(time: str, *, window: int = 1) -> PerEvent:
@@ -229,6 +231,7 @@ def per_entity(
     rows: int | None = None,
     groups: int | None = None,
     per_group: int | None = None,
+    keep: str | None = None,
 ) -> PerEntity:
     """A row of the table `root` with all rows of other tables that refer to it, directly or not.
 
@@ -252,7 +255,7 @@ def per_entity(
                 f"links[{table!r}]={link!r}: which column of {link[1]!r} is it? Give (column, table, key)"
             )
         found.append((_name(table, "links"), Link(link[0], link[1], link[2] if len(link) == 3 else key)))
-    unit = PerEntity(root, key, tuple(found), limits=Limits(rows, groups, per_group))
+    unit = PerEntity(root, key, tuple(found), limits=Limits(rows, groups, per_group, keep))
     for table, _ in found:
         _require_way(unit, table)
     return unit
@@ -281,5 +284,4 @@ def _flag(value: object, name: str) -> bool:
 
 
 def _limits(limits: Limits) -> str:
-    given = (("rows", limits.rows), ("groups", limits.groups), ("per_group", limits.per_group))
-    return "".join(f", {name}={value}" for name, value in given if value is not None)
+    return "".join(f", {name}={value!r}" for name, value in limits.given.items())

@@ -13,7 +13,6 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
-from viameter.query.bounding import Limits as UnitLimits
 from viameter.query.engines import copied
 from viameter.query.engines.names import split_name
 from viameter.query.engines.quiet import without_warnings_of_engines
@@ -434,7 +433,7 @@ def personal(name: str, person: str) -> str:
 
 def _require_limits(table: Table) -> None:
     """Refuse a unit of which any number of rows counts: hardly a question could be asked, and it stays so for good."""
-    if table.unit.rows_without_limit is None and table.unit.limits == UnitLimits():
+    if table.unit.rows_without_limit is None and not table.unit.limits.is_limited:
         raise ParameterError(
             f"unit={table.unit!r}: say how much of one {table.unit.name} counts in a question, as in "
             '{"per": "patient", "rows": 5}'

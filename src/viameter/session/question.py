@@ -108,7 +108,7 @@ class Question:
         session = self.table.session
         return Preview(
             tuple(rows), planned.loss, session.spent, session.left, session.fits(planned.measurement), chance,
-            session.unit, self._kept(),
+            session.unit, self.collecting.limits.words,
         )  # fmt: skip
 
     def release(
@@ -177,8 +177,8 @@ class Question:
         ]  # fmt: skip
         if negative:
             notes = (*notes, f"numbers of {', '.join(negative)} below 0 were set to 0; raw=True shows them")
-        if self.table.unit.rows_without_limit is None and self._kept():
-            kept = f"of a {self.table.unit.name} at most {self._kept()} count"
+        if self.table.unit.rows_without_limit is None and self.collecting.limits.is_limited:
+            kept = f"of a {self.table.unit.name} at most {self.collecting.limits.words} count"
             notes = (*notes, f"{kept}; intervals are of what was kept, and do not cover the rest")
         keys = self.grouped.keys
         labels = (
@@ -224,11 +224,6 @@ class Question:
             for statistic in reading.statistics:
                 found[statistic] = found.get(statistic, Fraction(0)) + weight / len(reading.statistics)
         return found
-
-    def _kept(self) -> str:
-        limits = self.collecting.limits
-        given = ((limits.rows, "rows"), (limits.groups, "groups"), (limits.per_group, "rows in each group"))
-        return ", ".join(f"{value} {word}" for value, word in given if value is not None)
 
     def __repr__(self) -> str:
         keys = self.grouped.shown or self.grouped.keys.columns

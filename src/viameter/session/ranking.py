@@ -117,11 +117,9 @@ class Ranking:
             {f" {self.by} behind the best that is left": float(behind)}, covers,
         )  # fmt: skip
         limits, table = limits_of(self.grouped.table.relation, self.grouped.table.limits), self.grouped.table
-        given = ((limits.rows, "rows"), (limits.groups, "groups"), (limits.per_group, "rows in each group"))
-        kept = ", ".join(f"{value} {word}" for value, word in given if value is not None)
         return Preview(
             (row,), made.measurement.map(1), session.spent, session.left, session.fits(made.measurement), chance,
-            table.unit, kept, ("keys come in order, without their counts",),
+            table.unit, limits.words, ("keys come in order, without their counts",),
         )  # fmt: skip
 
     def release(self, *, spend: Loss, key: str | None = None) -> Ranked:

@@ -96,11 +96,22 @@ class Table:
         """About this fraction of units with all of their rows, chosen by a secret salt; always the same ones."""
         return replace(self, relation=self.relation.sample(fraction, salt=fresh_salt()))
 
-    def limit(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> Table:
-        """Let fewer rows of a unit count: less noise, and more that is left out."""
+    def limit(
+        self,
+        *,
+        rows: int | None = None,
+        groups: int | None = None,
+        per_group: int | None = None,
+        keep: str | None = None,
+    ) -> Table:
+        """Let fewer rows of a unit count: less noise, and more that is left out.
+
+        Which rows is a uniform sample of the unit's rows, `keep="uniform"`, unless the table says otherwise; or, with
+        `keep="first by time"`, those with the least values of a column.
+        """
         if self.unit.rows_without_limit is not None:
             raise ParameterError(f"limit: {self.unit!r} hides single rows, and has no others to leave out")
-        asked, allowed = Limits(rows, groups, per_group), self.unit.limits
+        asked, allowed = Limits(rows, groups, per_group, keep), self.unit.limits
         for name in ("rows", "groups", "per_group"):
             most, wanted = getattr(allowed, name), getattr(asked, name)
             if most is not None and wanted is not None and wanted > most:

@@ -160,11 +160,11 @@ def _columns(given: Any, name: str) -> list[str]:
     return columns
 
 
-def _limit(given: Any, name: str) -> dict[str, int]:
+def _limit(given: Any, name: str) -> dict[str, Any]:
     found = mapping(given, name)
-    unknown = sorted(set(found) - {"rows", "groups", "per_group"})
+    unknown = sorted(set(found) - {"rows", "groups", "per_group", "keep"})
     if unknown:
-        raise ParameterError(f"{name}: there is no {plain(unknown[0])}; there are rows, groups, per_group")
+        raise ParameterError(f"{name}: there is no {plain(unknown[0])}; there are rows, groups, per_group, keep")
     return found
 
 

@@ -16,6 +16,8 @@ class Row:
     unit: str | int
     group: tuple[Value, ...]
     content: tuple[int | None, ...] = ()
+    first: Any = None
+    """Where rows are kept that come first by a column: its value."""
 
 
 def portable(parts: Sequence[Value], salt: str) -> str:
@@ -45,29 +47,41 @@ def kept(
 def _kept_of_unit(
     own: list[Row], limits: tuple[int | None, int | None, int | None], salt: str, digest: Digest
 ) -> list[Row]:
+    most, groups, each = reduced(limits)
+
+    def group_digest(group: tuple[Value, ...]) -> Any:
+        return digest([own[0].unit, *group], salt)
+
+    def row_digest(row: Row, ordinal: int) -> Any:
+        content = digest([group_digest(row.group), *row.content], salt) if row.content else group_digest(row.group)
+        return digest([content, ordinal], salt)
+
+    # None is after everything: engines differ, but it decides only where digests tie.
+    chosen = sorted({row.group for row in own}, key=lambda group: (group_digest(group), _last(group)))[:groups]
+    numbered: list[tuple[Any, ...]] = []
+    for row, times in Counter(row for row in own if row.group in chosen).items():
+        for ordinal in range(times):
+            ties = _last(row.group), _last(row.content), ordinal
+            numbered.append((_last([row.first]), row_digest(row, ordinal), *ties, row))
+    left: list[Row] = []
+    of_group: Counter[tuple[Value, ...]] = Counter()
+    for *_, row in sorted(numbered, key=lambda entry: entry[:-1]):
+        if (each is None or of_group[row.group] < each) and (most is None or len(left) < most):
+            left.append(row)
+            of_group[row.group] += 1
+    return left
+
+
+def reduced(limits: tuple[int | None, int | None, int | None]) -> tuple[int | None, int | None, int | None]:
+    """Without what follows from the rest; where a group has one row, rows are groups."""
     most, groups, each = limits
+    if each == 1 and most:
+        return None, min(most, groups or most), 1
     if most and groups and each and most >= groups * each:
         most = None
     if most and groups and groups >= most:
         groups = None
-    if most and each and each >= most:
-        each = None
-
-    def group_digest(row: Row) -> Any:
-        return digest([row.unit, *row.group], salt)
-
-    def row_digest(row: Row) -> Any:
-        return digest([group_digest(row), *row.content], salt) if row.content else group_digest(row)
-
-    in_groups: dict[tuple[Value, ...], list[Row]] = {}
-    # None is after everything: engines differ, but it decides only where digests tie.
-    for row in sorted(own, key=lambda row: (group_digest(row), _last(row.group), row_digest(row), _last(row.content))):
-        in_groups.setdefault(row.group, []).append(row)
-    chosen = list(in_groups.values())[:groups]
-    left = [row for members in chosen for row in members[:each]]
-    if not (groups and not each):
-        left.sort(key=lambda row: (row_digest(row), _last(row.group), _last(row.content)))
-    return left[:most]
+    return most, groups, None if most and each and each >= most else each
 
 
 def _last(values: Sequence[Value]) -> tuple[Any, ...]:
@@ -86,8 +100,3 @@ def sums(rows: Iterable[Row], places: Sequence[int], bin_place: int | None) -> d
             assert value is not None
             sums[1 + at] += value
     return totals
-
-
-def units_of_groups(rows: Iterable[Row]) -> Counter[tuple[Value, ...]]:
-    """How many units have rows in each group."""
-    return Counter(group for _, group in {(row.unit, row.group) for row in rows})

@@ -60,6 +60,7 @@ def kept_by_engine(
     groups: list[str],
     totals: list[str],
     bins: str | None = None,
+    first: str | None = None,
     salt: str = "salt",
     order: Any = "native",
 ) -> list[Row]:
@@ -70,6 +71,7 @@ def kept_by_engine(
         groups=groups,
         totals=totals,
         bins=bins,
+        first=first,
         limits=limits,
         salt=salt,
         order=order,
@@ -91,8 +93,8 @@ def sums_by_engine(
     unit: str | None = "unit",
     salt: str = "salt",
     order: Any = "native",
-) -> tuple[dict[tuple[Any, ...], list[int]], dict[tuple[Any, ...], int]]:
-    """From (group values, bin) to the count of rows and sums, and from group values to the count of units."""
+) -> dict[tuple[Any, ...], list[int]]:
+    """From (group values, bin) to the count of rows and sums."""
     query = contributions(
         table.expression,
         engine=table.engine,
@@ -100,20 +102,16 @@ def sums_by_engine(
         groups=groups,
         totals={"rows kept": 1} | {f"sum of {name}": name for name in totals},
         bins=bins,
-        units="units",
         limits=limits,
         salt=salt,
         order=order,
     )
     sums: dict[tuple[Any, ...], list[int]] = {}
-    units: dict[tuple[Any, ...], int] = {}
     for row in run(table, query):
         group = tuple(row[name] for name in groups)
         key = group if bins is None else (*group, row[bins])
         assert key not in sums, "a group came twice"
-        assert type(row["units"]) is int
         texts = [row["rows kept"], *(row[f"sum of {name}"] for name in totals)]
         assert all(isinstance(text, str) for text in texts)
         sums[key] = [int(text) for text in texts]
-        units[group] = units.get(group, 0) + row["units"]
-    return sums, units
+    return sums

@@ -13,7 +13,7 @@ from viameter.errors import ParameterError
 from viameter.query.bounding import Limits
 
 CHOICES = (None, 1, 2, 3, 4)
-ALL = [Limits(*limits) for limits in product(CHOICES, repeat=3)]
+ALL = [Limits(rows, groups, per_group) for rows, groups, per_group in product(CHOICES, repeat=3)]
 
 
 def partitions(most_groups: int, most_each: int, most_rows: int) -> Iterator[tuple[int, ...]]:

@@ -39,9 +39,8 @@ def test_the_portable_order_keeps_and_sums_the_same_on_every_engine(backend: Any
     data = awkward()
     table = load(backend, "awkward", data)
     expected = reference.kept(as_rows(data, GROUPS, ["value", "bin"]), plain(limits), "salt")
-    sums, units = sums_by_engine(table, limits, groups=GROUPS, totals=["value"], bins="bin", order="portable")
+    sums = sums_by_engine(table, limits, groups=GROUPS, totals=["value"], bins="bin", order="portable")
     assert sums == reference.sums(expected, [0], 1)
-    assert units == reference.units_of_groups(expected)
 
 
 @pytest.mark.parametrize("totals", [[], ["other", "value"]], ids=str)
@@ -57,7 +56,6 @@ def test_sums_without_bins_are_those_of_the_rows_that_the_rule_keeps(
     rule = (rows, most_groups, each) if groups else (None, None, int(limits.most_in_group) if rows or each else None)
     expected = reference.kept(as_rows(data, groups, totals), rule, "2")
     how: dict[str, Any] = {"groups": groups, "totals": totals, "salt": "2", "order": "portable"}
-    sums, units = sums_by_engine(table, limits, **how)
+    sums = sums_by_engine(table, limits, **how)
     assert sums == reference.sums(expected, range(len(totals)), None)
-    assert units == reference.units_of_groups(expected)
     assert Counter(kept_by_engine(table, limits, **how)) == Counter(expected)

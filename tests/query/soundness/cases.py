@@ -74,6 +74,12 @@ def everything(table: Relation) -> list[Statistic]:
     return [one, Total(), *real, three, Units(), whole[0], *rest, narrow[1], two, Total()]
 
 
+def of_keys(table: Relation) -> list[Statistic]:
+    """Statistics of columns by which rows are grouped, and of what is derived of them."""
+    made = table["i"] * 2 + table["g"].fill_null(1)
+    return [Total(), *sums(table["i"], -5, 10), *sums(table["g"], 0, 20), Total(made), Bins(table["i"], WIDE), Units()]
+
+
 def a_few(table: Relation) -> list[Statistic]:
     """Statistics that one pass finds."""
     return [Total(), Units(), *sums(table["x"], -5, 10), Bins(table["i"], WIDE)]

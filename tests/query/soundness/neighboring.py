@@ -96,10 +96,15 @@ def _rows(dice: Random) -> list[Row]:
     return rows
 
 
-def _limits(dice: Random) -> dict[str, int]:
+def _limits(dice: Random) -> dict[str, Any]:
     """Limits of every shape: some imply others, some are met exactly, some are enough for a count of units alone."""
-    given = {name: dice.choice((1, 2, 3, 4)) for name in ("rows", "groups", "per_group") if dice.random() < 0.6}
-    return given if dice.random() < 0.4 or Limits(**given).is_enough else {**given, "rows": dice.choice((1, 2, 3, 5))}
+    given: dict[str, Any] = {
+        name: dice.choice((1, 2, 3, 4)) for name in ("rows", "groups", "per_group") if dice.random() < 0.6
+    }
+    keep = {"keep": dice.choice((None, "uniform", "first by x", "first by day"))}
+    if dice.random() < 0.4 or Limits(**given).is_enough:
+        return {**given, **keep}
+    return {**given, "rows": dice.choice((1, 2, 3, 5)), **keep}
 
 
 def columns_of(rows: Sequence[Row]) -> Columns:

@@ -12,6 +12,7 @@ from tests.query.bounding import reference
 from tests.query.bounding.reference import Digest, portable
 
 from viameter.query.bounding import Limits
+from viameter.query.expressions import Column, Kind, Type, evaluate
 from viameter.query.keys import Keys
 from viameter.query.statistics import Bins, Statistic, Total, Units
 
@@ -66,8 +67,10 @@ def integers(
                     value = 1 if total.value is None else row.content[wanted.index(total)]
                     assert value is not None
                     found[total][row.place] += value
-            units = [row.place for row in kept] if _of_rows(rows) else [p for p, _ in {(r.place, r.unit) for r in kept}]
-            found[Units()] = [Counter(units)[group] for group in range(keys.size)]
+            # A unit counts once in each of its groups, of which so many are kept as it may have groups or rows.
+            once = Limits(groups=_smaller(limits.groups, limits.rows), per_group=1)
+            units = kept if _of_rows(rows) else _kept(rows, groups, keys, once, salt, digest, content=lambda row: ())
+            found[Units()] = [Counter(row.place for row in units)[group] for group in range(keys.size)]
         if bins is not None:
             for one in statistics:
                 if isinstance(one, Bins) and (one.value.key, one.edges) == histograms[place]:
@@ -76,6 +79,19 @@ def integers(
                     )
                     found[one] = [cells[group, cell] for group in range(keys.size) for cell in range(one.cells)]
     return [found[one] for one in statistics]
+
+
+def _first(row: Owned, limits: Limits) -> Any:
+    """What decides which rows come first, as expressions read it; None is last."""
+    name = limits.first_by
+    if name is None:
+        return None
+    value = row.values[name]
+    return evaluate(Column(name, Type(Kind.REAL)), row.values) if isinstance(value, float) else value
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    return min((limit for limit in (left, right) if limit is not None), default=None)
 
 
 def _of_rows(rows: Sequence[Owned]) -> bool:
@@ -131,6 +147,10 @@ def _kept(
     if _of_rows(rows):
         return [_Kept(place, None, content(row)) for row, (place, _) in of_groups]
     place_of = {group: place for _, (place, group) in of_groups}
-    given = [reference.Row(row.unit, group, content(row)) for row, (_, group) in of_groups if row.unit is not None]
+    given = [
+        reference.Row(row.unit, group, content(row), _first(row, limits))
+        for row, (_, group) in of_groups
+        if row.unit is not None
+    ]
     kept = reference.kept(given, (limits.rows, limits.groups, limits.per_group), salt, digest)
     return [_Kept(place_of[row.group], row.unit, row.content) for row in kept]

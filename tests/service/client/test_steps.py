@@ -95,6 +95,9 @@ def test_limits_are_tightened_and_left_out_where_there_are_none() -> None:
     made = Steps(SCHEMA).limit(Limits(rows=5)).limit(Limits(rows=7, per_group=2)).limit(Limits())
     assert made.document() == {"limit": {"rows": 5, "per_group": 2}}
     assert Steps(SCHEMA).limit(Limits()).document() == {}
+    first = made.limit(Limits(keep="first by a"))
+    assert first.document() == {"limit": {"rows": 5, "per_group": 2, "keep": "first by a"}}
+    assert first.texts[-1] == "limit(keep='first by a')"
 
 
 def test_steps_do_not_change() -> None:

@@ -53,6 +53,7 @@ VISITS: dict[str, Callable[[Any], Any]] = {
         .agg(n=vm.count())
     ),
     "limit": lambda t: t.limit(rows=3, per_group=2).limit(rows=2).group_by("ward", keys=WARDS).agg(n=vm.count()),
+    "limit to the first": lambda t: t.limit(rows=1, keep="first by wait").agg(x=vm.mean("wait", bounds=(0, 240))),
     "top": lambda t: t.group_by("ward", keys=WARDS).top(2),
     "top of units": lambda t: t.group_by("wait", edges=[0, 60, 240]).top(1, by="units"),
 }

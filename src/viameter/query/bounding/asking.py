@@ -25,7 +25,7 @@ def statement(
     totals: Mapping[str, str | int],
     limits: Limits,
     bins: str | None = None,
-    units: str | None = None,
+    first: str | None = None,
     order: Literal["native", "portable"] = "native",
 ) -> Statement:
     """What `contributions` adds up of `rows()`, with this salt, ready to run on the backend of a table.
@@ -34,7 +34,7 @@ def statement(
     its value and held as long as the query is kept. `weight` is about how many letters it holds. Queries of which the
     salt cannot be taken out (see `engines.compiled`) are compiled anew with each salt.
     """
-    asked: dict[str, Any] = {"unit": unit, "groups": tuple(groups), "limits": limits, "bins": bins, "units": units}
+    asked: dict[str, Any] = {"unit": unit, "groups": tuple(groups), "limits": limits, "bins": bins, "first": first}
     key = (known_by, order, tuple(totals.items()), *asked.values())
     engine, backend = table.engine, table.backend
     compiled = table.compiled.find(key)

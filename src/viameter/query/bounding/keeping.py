@@ -1,16 +1,29 @@
-"""Which rows of each unit are kept: chosen by salted digests of the unit's own rows, and by nothing else.
+"""Which rows of each unit are kept: a uniform sample of the unit's own rows, chosen by salted digests of them.
 
-Every group of a unit has a digest of (unit, group), every row one of (unit, group, what it adds). Rows of a unit are
-ordered by these; what ties there is ordered by the values themselves, so that rows that still tie are the same in all
-that the query sees, and it does not matter which of them is kept. Limits that follow from others are left out. What is
-left cuts this order off:
+Limits that follow from others are left out; with one row in each group, a limit on rows is one on groups. Then:
 
-- groups: the first so many groups in the order of their digests,
-- per_group: in each group the first so many rows in the order of theirs,
-- rows: of what is left the first so many in the order of rows' digests; beside a limit of groups alone, in the order by
-  group and then row, so that one sort does for both.
+- groups: of a unit's groups a uniform sample of so many, those whose digests of (unit, group) are least.
+- The rows of a unit in these groups come in a uniformly random order, that of their digests of (unit, group, what a row
+  adds, ordinal among the unit's equal rows). Under `first by` a column that order is by the column (NULL last), and
+  random among rows that agree in it.
+- per_group: in this order a row is passed over if its group has so many before it.
+- rows: what is left is cut off after so many.
 
-A window sees one unit's rows, so adding or removing a unit changes what is kept of that unit alone.
+Under a limit on rows alone, what is kept is thus a uniform sample without replacement of the unit's multiset of rows,
+whatever they hold, by which groups they are asked for, and whatever else is asked.
+
+Theorem
+    For each salt, the multiset of rows kept of a unit is a function of the unit's own multiset of rows.
+Proof
+    Every window sees the rows of one unit. It orders them by columns of the query, and by digests, which are functions
+    of these. Rows that agree in all columns get different ordinals, and the engine may choose which gets which: they
+    are the same in all that the query sees, so that the multiset of (row, ordinal) does not depend on it. In the last
+    orders, by digest and then by all columns and the ordinal, no two rows tie. Digests may tie; then columns decide.
+    Values that an engine takes for equal are the same (see `identity`), so that neither ordinals nor ties are given to
+    rows that differ later.
+
+Digests of different (unit, group, content, ordinal) are independent and uniform as far as the hash goes: with 64 bits
+two of a unit's n rows tie with a chance of n^2/2^65.
 """
 
 from __future__ import annotations
@@ -24,10 +37,8 @@ from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.projection import Projection
 from viameter.query.engines import native_digest, portable_digest
 
-__all__ = ["FIRST", "WEIGHT", "Order", "bounded", "counted", "needed", "ordered"]
+__all__ = ["WEIGHT", "Order", "bounded", "counted", "needed"]
 
-FIRST = "first"
-"""The name in the query of the column that is true at a unit's first kept row in a group and false at its others."""
 WEIGHT = "weight"
 """The name in the query of the column that says how many rows of a unit are kept in a group."""
 
@@ -63,96 +74,78 @@ def needed(limits: Limits, projection: Projection) -> Limits:
     return limits.reduced
 
 
-def ordered(projection: Projection, *, limits: Limits, first: bool) -> bool:
-    """Whether rows are put in the order of their digests; the limits are those `needed`."""
-    return projection.unit is not None and (limits != Limits() or first)
-
-
-def bounded(table: Any, projection: Projection, *, limits: Limits, order: Order, first: bool) -> Any:
-    """The kept rows of a projected table, with the column `FIRST` if `first`; the limits are those `needed`."""
-    import ibis
-
-    if projection.unit is None:
-        return table.mutate(**{FIRST: ibis.literal(True)}) if first else table
-    if not ordered(projection, limits=limits, first=first):
+def bounded(table: Any, projection: Projection, *, limits: Limits, order: Order) -> Any:
+    """The kept rows of a projected table; the limits are those `needed`."""
+    if not limits.is_limited:
         return table
-    kept = _Keeping(table, projection, order).rows(limits, first=first)
-    return kept.select(*table.columns, *([FIRST] if first else []))
+    kept = _with_group_digest(table, projection, order)
+    if limits.rows is None and limits.per_group is None:
+        kept = _in_first_groups(kept, projection, limits.groups)
+    else:
+        kept = _in_random_order(kept, projection, order, groups=limits.groups)
+        if limits.per_group is not None:
+            kept = _first(kept, projection, of=["u", *projection.group_names], most=limits.per_group)
+        if limits.rows is not None:
+            kept = _first(kept, projection, of=["u"], most=limits.rows)
+    return kept.select(*table.columns)
 
 
-def counted(table: Any, projection: Projection, *, per_group: int | None) -> Any:
+def counted(table: Any, projection: Projection, *, limits: Limits, order: Order) -> Any:
     """How many rows of each unit are kept in each group, by counting alone: rows that add nothing but 1 are alike."""
     import ibis
 
     kept = table.group_by("u", *projection.group_names).aggregate(**{WEIGHT: table.count()})
-    return kept if per_group is None else kept.mutate(**{WEIGHT: ibis.least(kept[WEIGHT], per_group)})
+    if limits.groups is not None:
+        kept = _in_first_groups(_with_group_digest(kept, projection, order), projection, limits.groups)
+    if limits.per_group is not None:
+        kept = kept.mutate(**{WEIGHT: ibis.least(kept[WEIGHT], limits.per_group)})
+    return kept
 
 
-class _Keeping:
-    """The windows of one query: the table with its digests, and the orders by them."""
+def _with_group_digest(table: Any, projection: Projection, order: Order) -> Any:
+    return table.mutate(group_digest=order.digest(table, ["u", *projection.group_names]))
 
-    def __init__(self, table: Any, projection: Projection, order: Order) -> None:
-        self.groups, self.content = projection.group_names, projection.content_names
-        table = table.mutate(group_digest=order.digest(table, ["u", *self.groups]))
-        if self.content:
-            table = table.mutate(row_digest=order.digest(table, ["group_digest", *self.content]))
-        self.table = table
 
-    @property
-    def _by_content(self) -> list[str]:
-        """The order of rows within a group of a unit."""
-        return ["row_digest", *self.content] if self.content else []
+def _by_group(projection: Projection) -> list[str]:
+    return ["group_digest", *projection.group_names]
 
-    def rows(self, limits: Limits, *, first: bool) -> Any:
-        """The rows within the limits, which do not imply one another."""
-        table, left = self.table, limits.rows
-        if limits.groups is not None:
-            table = self._in_first_groups(limits)
-            left = None if limits.per_group is None else left
-        elif limits.per_group is not None:
-            table = self._first_in_each_group(table, limits.per_group)
-        if left is not None:
-            table = self._first_of_unit(table, left)
-        if first:
-            table = table if "within" in table.columns else self._first_in_each_group(table, None)
-            table = table.mutate(**{FIRST: table["within"] == 0})
-        return table
 
-    def _in_first_groups(self, limits: Limits) -> Any:
-        """Ranks that share one sort by unit: of the group, of the row, and of the group's first row."""
-        import ibis
+def _in_first_groups(table: Any, projection: Projection, groups: int | None) -> Any:
+    """The rows of the first groups of each unit."""
+    import ibis
 
-        by_group = ["group_digest", *self.groups]
-        by_row = [*by_group, *self._by_content]
-        group_window = ibis.window(group_by="u", order_by=by_group)
-        row_window = ibis.window(group_by="u", order_by=by_row)
-        table = self.table.mutate(
-            group_rank=ibis.dense_rank().over(group_window),
-            group_start=ibis.rank().over(group_window),
-            row_rank=ibis.row_number().over(row_window),
-        )
-        table = table.mutate(within=table["row_rank"] - table["group_start"])
-        kept = table["group_rank"] < limits.groups
-        if limits.per_group is not None:
-            kept &= table["within"] < limits.per_group
-        elif limits.rows is not None:
-            kept &= table["row_rank"] < limits.rows
-        return table.filter(kept)
+    window = ibis.window(group_by="u", order_by=_by_group(projection))
+    table = table.mutate(group_rank=ibis.dense_rank().over(window))
+    return table.filter(table["group_rank"] < groups)
 
-    def _first_in_each_group(self, table: Any, per_group: int | None) -> Any:
-        import ibis
 
-        window = ibis.window(group_by=["u", *self.groups], order_by=self._by_content or None)
-        table = table.mutate(within=ibis.row_number().over(window))
-        return table if per_group is None else table.filter(table["within"] < per_group)
+def _in_random_order(table: Any, projection: Projection, order: Order, *, groups: int | None) -> Any:
+    """The rows of the first groups of each unit, with what orders them; the ranks of groups and rows share one sort."""
+    import ibis
 
-    def _first_of_unit(self, table: Any, rows: int) -> Any:
-        """The first rows of what is left; of rows that are the same, those first that come first in their group."""
-        import ibis
+    added, by_group = projection.added_names, _by_group(projection)
+    if added:
+        table = table.mutate(content_digest=order.digest(table, ["group_digest", *added]))
+    content_digest = "content_digest" if added else "group_digest"
+    leading = by_group if groups is not None else []
+    by_content = dict.fromkeys([*leading, content_digest, *projection.group_names, *projection.content_names])
+    window = ibis.window(group_by="u", order_by=list(by_content))
+    # Rows that agree in everything have one rank, and follow one another.
+    ranks = {"ordinal": ibis.row_number().over(window) - ibis.rank().over(window)}
+    if groups is not None:
+        ranks["group_rank"] = ibis.dense_rank().over(ibis.window(group_by="u", order_by=by_group))
+    table = table.mutate(**ranks)
+    if groups is not None:
+        table = table.filter(table["group_rank"] < groups)
+    return table.mutate(row_digest=order.digest(table, [content_digest, "ordinal"]))
 
-        # Rows that add nothing but 1 have their group's digest.
-        digest = "row_digest" if self.content else "group_digest"
-        within = ["within"] if "within" in table.columns else []
-        window = ibis.window(group_by="u", order_by=[digest, *self.groups, *self.content, *within])
-        table = table.mutate(place=ibis.row_number().over(window))
-        return table.filter(table["place"] < rows)
+
+def _first(table: Any, projection: Projection, *, of: list[str], most: int) -> Any:
+    """The first rows of each unit, or of each of its groups, in their order."""
+    import ibis
+
+    leading = [] if projection.first is None else [table["o"].isnull(), "o"]
+    ties = [*projection.group_names, *projection.content_names, "ordinal"]
+    window = ibis.window(group_by=of, order_by=[*leading, "row_digest", *ties])
+    table = table.mutate(place=ibis.row_number().over(window))
+    return table.filter(table["place"] < most).drop("place")

@@ -1,4 +1,4 @@
-"""The rows as the query sees them: the unit, the groups, the totals and the bin, under names of its own."""
+"""The rows as the query sees them: unit, groups, totals, bin and place in order, under names of its own."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class Projection:
     groups: tuple[str, ...]
     totals: Mapping[str, str | int]
     bins: str | None
-    units: str | None
+    first: str | None = None
+    """The column whose least values are kept first."""
 
     def __post_init__(self) -> None:
-        outputs = [*self.groups, *self.totals, *(name for name in (self.bins, self.units) if name is not None)]
+        outputs = [*self.groups, *self.totals, *([] if self.bins is None else [self.bins])]
         for name in outputs:
             if outputs.count(name) > 1:
                 raise ParameterError(f"the result would have two columns {name!r}: expected names that differ")
@@ -48,12 +49,20 @@ class Projection:
         return f"t{self.summed.index(column)}"
 
     @property
-    def content_names(self) -> list[str]:
+    def added_names(self) -> list[str]:
         """The names in the query of what a row adds, beside the group that it adds to: totals and the bin."""
         return [*(self.total_name(column) for column in self.summed), *(["b"] if self.bins is not None else [])]
 
+    @property
+    def content_names(self) -> list[str]:
+        """The same, and what rows are kept by: with the unit and the group, all that the query sees of a row."""
+        return [*self.added_names, *(["o"] if self.first is not None else [])]
+
     def of(self, rows: Any, *, engine: str) -> Any:
-        """The projected table: u (the unit), g0, g1, ... (groups), t0, t1, ... (what is summed), b (the bin)."""
+        """The projected table: u (the unit), g0, ... (groups), t0, ... (what is summed), b (the bin), o (the order).
+
+        Totals and bins are int64, which are equal only if they are the same; of other columns that is seen to.
+        """
         columns = {name: comparable(engine, rows[column], name=column) for name, column in self._compared}
         columns |= {self.total_name(column): rows[column] for column in self.summed}
         if self.bins is not None:
@@ -67,7 +76,8 @@ class Projection:
     @property
     def _compared(self) -> list[tuple[str, str]]:
         unit = [] if self.unit is None else [("u", self.unit)]
-        return [*unit, *zip(self.group_names, self.groups, strict=True)]
+        first = [] if self.first is None else [("o", self.first)]
+        return [*unit, *zip(self.group_names, self.groups, strict=True), *first]
 
     def names_back(self, *, totals: bool) -> dict[str, str]:
         """From names of the result to those of the query: groups and the bin, and the columns that are summed."""

@@ -199,9 +199,7 @@ def limit_words(table: PrivateTable) -> str:
     unit, limits = table.unit, table.unit.limits.tightened(table.limits)
     if unit.rows_without_limit is not None:
         return "everything"
-    named = ((limits.rows, "rows"), (limits.groups, "groups"), (limits.per_group, "rows in each group"))
-    given = ", ".join(f"{most} {what.replace('s', '', 1) if most == 1 else what}" for most, what in named if most)
-    return f"at most {given}" if given else "not limited yet: see .limit(rows=...)"
+    return f"at most {limits.words}" if limits.words else "not limited yet: see .limit(rows=...)"
 
 
 def engine_name(table: PrivateTable) -> str:

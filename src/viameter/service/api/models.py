@@ -61,12 +61,21 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class Limit(Closed):
+    """What counts of a unit at most, and which rows are kept."""
+
+    rows: Annotated[int, Field(ge=1)] | None = None
+    groups: Annotated[int, Field(ge=1)] | None = None
+    per_group: Annotated[int, Field(ge=1)] | None = None
+    keep: str | None = Field(None, description='"uniform", or "first by" and a column.', examples=["first by time"])
+
+
 class Question(Closed):
     """A question: which rows, by which groups, what of them, and what it may cost."""
 
     derive: dict[str, Expression] | None = None
     filter: Expression | None = None
-    limit: dict[Literal["rows", "groups", "per_group"], Annotated[int, Field(ge=1)]] | None = None
+    limit: Limit | None = None
     group_by: str | list[str] | None = None
     keys: list[Any] | dict[str, list[Any]] | None = Field(None, description="The groups, which are public.")
     edges: list[int | float] | None = None

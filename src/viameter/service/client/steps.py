@@ -50,8 +50,7 @@ class Steps:
 
     def limit(self, asked: Limits) -> Steps:
         """Fewer rows of a unit."""
-        given = ((name, getattr(asked, name)) for name in ("rows", "groups", "per_group"))
-        text = ", ".join(f"{name}={value}" for name, value in given if value is not None)
+        text = ", ".join(f"{name}={value!r}" for name, value in asked.given.items())
         return replace(self, limits=self.limits.tightened(asked), texts=(*self.texts, f"limit({text})"))
 
     def document(self) -> dict[str, Any]:
@@ -62,9 +61,8 @@ class Steps:
         if self.filters:
             # A row is kept by all of them if and only if it is kept by their conjunction, also where one is NULL.
             found["filter"] = to_json(reduce(lambda left, right: left & right, self.filters))
-        limits = {name: getattr(self.limits, name) for name in ("rows", "groups", "per_group")}
-        if any(value is not None for value in limits.values()):
-            found["limit"] = {name: value for name, value in limits.items() if value is not None}
+        if self.limits.given:
+            found["limit"] = self.limits.given
         return found
 
     def _require(self, expression: Any, where: str) -> None:

@@ -150,9 +150,16 @@ class RemoteTable:
         """One more column for each expression."""
         return replace(self, steps=self.steps.derive(columns))
 
-    def limit(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> RemoteTable:
-        """Let fewer rows of a unit count: less noise, and more that is left out."""
-        return replace(self, steps=self.steps.limit(Limits(rows, groups, per_group)))
+    def limit(
+        self,
+        *,
+        rows: int | None = None,
+        groups: int | None = None,
+        per_group: int | None = None,
+        keep: str | None = None,
+    ) -> RemoteTable:
+        """Let fewer rows of a unit count: less noise, and more that is left out; `keep="first by time"` says which."""
+        return replace(self, steps=self.steps.limit(Limits(rows, groups, per_group, keep)))
 
     def group_by(
         self, *columns: str, keys: Any = None, other: bool = False, edges: Sequence[Number] | None = None
@@ -213,8 +220,7 @@ class RemoteTable:
     def _shown(self) -> ShownTable:
         # As it was last looked at: to show a table asks nothing of the service, which may be gone.
         dataset = self.dataset
-        given = ((name, getattr(self.steps.limits, name)) for name in ("rows", "groups", "per_group"))
-        kept = ", ".join(f"{name}={value}" for name, value in given if value is not None)
+        kept = ", ".join(f"{name}={value}" for name, value in self.steps.limits.given.items())
         counts = f"at most {kept}, and not more than the unit says" if kept else "as the unit says"
         return ShownTable(
             f"private table {printable(self.name)} of {self.dataset.wire.address}",

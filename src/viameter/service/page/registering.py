@@ -66,6 +66,8 @@ def read_unit_fields(form: Form) -> dict[str, Any]:
 
     >>> read_unit_fields(Form((("unit", "per"), ("per", "patient"), ("rows", "5"))))
     {'per': 'patient', 'rows': 5}
+    >>> read_unit_fields(Form((("unit", "per"), ("per", "patient"), ("rows", "5"), ("keep", "first by time"))))
+    {'per': 'patient', 'rows': 5, 'keep': 'first by time'}
     """
     kind = form.word("unit")
     if kind == "row":
@@ -76,7 +78,8 @@ def read_unit_fields(form: Form) -> dict[str, Any]:
     if kind != "per":
         raise ParameterError("unit: choose whose presence answers hide")
     limits = {name: _whole(form, name) for name in ("rows", "groups", "per_group")}
-    return {"per": _column(form, "per"), **{name: most for name, most in limits.items() if most is not None}}
+    given: dict[str, Any] = {**limits, "keep": form.word("keep") or None}
+    return {"per": _column(form, "per"), **{name: value for name, value in given.items() if value is not None}}
 
 
 def read_types(text: str) -> dict[str, str]:
