@@ -94,14 +94,18 @@ def histogram_of_added_rows(node: Node) -> Derived:
     return distance(given)
 
 
-@rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole)
-def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int) -> Derived:
-    """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf."""
+@rule(
+    "histogram-of-replaced-rows", numbers=OUTWARD, optional=("bins",), norm=word, steps_per_change=whole, bins=whole
+)
+def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int, bins: int = 2) -> Derived:
+    """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf; where there is one bin, it moves by one."""
     given = _given_rows(node)
+    if "bins" in node.parameters:
+        needs(node.output.data.size == bins, "is not the number of bins of the output", "parameters.bins")
     needs(node.output.metric == NORMS.get(norm), "is not the norm of the output", "parameters.norm")
     _counts_of_bins(node)
     rows = _replaced(node, given, steps_per_change, Fraction(1))
-    if rows in (0, INFINITY):
+    if bins == 1 or rows in (0, INFINITY):
         return distance(rows)
     factor = {"L1": point(2), "L2": root(Fraction(2)), "Linf": point(1)}[norm]
     return distance(factor * point(rows))

@@ -32,13 +32,16 @@ class Rule:
     numbers: str
     readers: tuple[tuple[str, Callable[[Any], Any]], ...]
     function: Callable[..., Derived]
+    optional: tuple[str, ...] = ()
+    """Parameters that certificates of older versions do not have."""
 
     def __call__(self, node: Node) -> Derived:
         """The bound for a node, or Refused."""
         names = [name for name, _ in self.readers]
-        if set(node.parameters) != set(names):
+        if not set(names) - set(self.optional) <= set(node.parameters) <= set(names):
             raise Refused(f"{self.slug} has the parameters {', '.join(names) or '(none)'}", "parameters")
-        read = {name: at(joined("parameters", name), reader, node.parameters[name]) for name, reader in self.readers}
+        readers = [(name, reader) for name, reader in self.readers if name in node.parameters]
+        read = {name: at(joined("parameters", name), reader, node.parameters[name]) for name, reader in readers}
         return self.function(node, **read)
 
 
@@ -46,12 +49,12 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    slug: str, *, numbers: str = EXACT, **readers: Callable[[Any], Any]
+    slug: str, *, numbers: str = EXACT, optional: tuple[str, ...] = (), **readers: Callable[[Any], Any]
 ) -> Callable[[Callable[..., Derived]], Callable[..., Derived]]:
     """Put a function of a node and its parameters into the table."""
 
     def put(function: Callable[..., Derived]) -> Callable[..., Derived]:
-        RULES[slug] = Rule(slug, numbers, tuple(readers.items()), function)
+        RULES[slug] = Rule(slug, numbers, tuple(readers.items()), function, optional)
         return function
 
     return put
