@@ -15,7 +15,7 @@ from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
 from viameter.query.estimates.noise import Kind
-from viameter.query.planning import noise_kind
+from viameter.query.planning import noise_kinds
 from viameter.query.relation import Relation
 from viameter.query.statistics import Statistic
 from viameter.spaces import L1Distance, L2Distance
@@ -36,7 +36,8 @@ def spend_for(
     """The least loss for which the named aggregates are within these widths, shared as shares say."""
     if not isinstance(within, Mapping) or not within:
         raise ParameterError(f'within={plain(within)}: expected widths by name, as in within={{"n": 25}}')
-    kind, total = noise_kind(measure), sum(shares.values(), Fraction(0))
+    # No delta was named, and a smaller one costs a larger epsilon: the noise that needs none.
+    kind, total = noise_kinds(measure)[0], sum(shares.values(), Fraction(0))
     needed = Fraction(0)
     for name, asked in within.items():
         if name not in readings:
