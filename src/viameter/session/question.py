@@ -19,6 +19,7 @@ from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
 from viameter.query.planning import Part, Plan, noise_kinds, read_spend
 from viameter.query.preview import Preview, PreviewRow
+from viameter.query.sharing import read_together, shares_of
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
 from viameter.session.planned import plan_of
@@ -57,8 +58,7 @@ class Grouped:
                 )
         asked = {name: read_aggregate(name, given) for name, given in aggregates.items()}
         readings = {
-            kind: {name: one.read(self.table.schema, kind) for name, one in asked.items()}
-            for kind in noise_kinds(self.table.session.measure)
+            kind: read_together(asked, self.table.schema, kind) for kind in noise_kinds(self.table.session.measure)
         }
         # What nothing limits is refused here, before anything is planned.
         statistics = [one for each in readings.values() for reading in each.values() for one in reading.statistics]
@@ -215,14 +215,10 @@ class Question:
         unknown = [name for name in given if name not in readings]
         if unknown:
             raise ParameterError(f"weights: there is no aggregate {plain(unknown[0])}; there are {', '.join(readings)}")
-        found: dict[Statistic, Fraction] = {}
-        for name, reading in readings.items():
-            weight = Fraction(given.get(name, 1))
-            if weight <= 0:
-                raise ParameterError(f"weights[{name!r}]={given[name]!s} is not above 0")
-            for statistic in reading.statistics:
-                found[statistic] = found.get(statistic, Fraction(0)) + weight / len(reading.statistics)
-        return found
+        for name, weight in given.items():
+            if Fraction(weight) <= 0:
+                raise ParameterError(f"weights[{name!r}]={weight!s} is not above 0")
+        return shares_of(readings, given)
 
     def _kept(self) -> str:
         limits = self.collecting.limits
