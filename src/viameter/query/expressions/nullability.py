@@ -16,6 +16,8 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "between", "is_in")
 EXTREMES = ("least", "greatest", "clip")
 TOTAL = ("add", "subtract", "multiply", "negate", "absolute")
 """Arithmetic that gives a number for every number, but for integers beyond 64 bits."""
+QUOTIENTS = ("divide", "floor_divide", "modulo")
+"""The same, where the divisor is a constant other than 0."""
 CASTS = ((Kind.INTEGER, Kind.REAL), (Kind.BOOLEAN, Kind.INTEGER))
 
 
@@ -24,7 +26,7 @@ def never_null(expression: Expression, required: Collection[str]) -> bool:
 
     >>> from viameter.query.expressions import Type
     >>> wait = Column("wait", Type(Kind.INTEGER, lower=0, upper=999))
-    >>> never_null(wait * 60, ["wait"]), never_null(wait / 60, ["wait"]), never_null(wait.fill_null(0), [])
+    >>> never_null(wait * 60, ["wait"]), never_null(60 / wait, ["wait"]), never_null(wait.fill_null(0), [])
     (True, False, True)
     """
     if isinstance(expression, Literal):
@@ -45,9 +47,11 @@ def never_null(expression: Expression, required: Collection[str]) -> bool:
         return False
     if operation == "cast":
         return (arguments[0].type.kind, expression.type.kind) in CASTS
-    if operation in TOTAL and expression.type.kind is Kind.INTEGER:
+    if operation in QUOTIENTS and not (isinstance(arguments[1], Literal) and arguments[1].value != 0):
+        return False
+    if operation in (*TOTAL, *QUOTIENTS) and expression.type.kind is Kind.INTEGER:
         return not may_leave_64_bits(operation, [argument.type for argument in arguments])
-    return operation in (*COMPARISONS, *EXTREMES, *TOTAL, "and", "or", "not")
+    return operation in (*COMPARISONS, *EXTREMES, *TOTAL, *QUOTIENTS, "and", "or", "not")
 
 
 def required_by(predicate: Expression) -> frozenset[str]:
