@@ -307,7 +307,7 @@ def test_contributions_of_replaced_units_ensures_as_much_in_one_cell_for_each_un
 ) -> None:
     cut: Cut = (Fraction(2), INFINITY, INFINITY)
     tables: list[Table] = list(itertools.product(units(rows_of(ends, groups=1), 2), repeat=d_in)) or [()]
-    most = furthest(itertools.product(tables, repeat=2), cut, range(1))
+    most = furthest(((left, right) for left in tables for right in tables), cut, range(1))
     for norm in NORMS:
         assert is_attained(stability(contributions_of_replaced_units, d_in, ends, cut, norm, cells=1), norm, most[norm])
 

@@ -116,8 +116,8 @@ def test_what_is_charged_is_no_more_than_was_asked_and_the_checker_finds_the_sam
             n=vm.count(), m=vm.mean("x", bounds=(0, 6)), s=vm.sum("x", bounds=(-1, 6)), q=vm.median("x", bounds=(0, 6))
         )
         plan = question._plan(spend, {"m": 3})
-        assert plan.loss <= spend and plan.loss.epsilon > spend.epsilon * (1 - Fraction(1, 10**9))  # type: ignore[attr-defined]
-        assert plan.loss.delta == (spend.delta if plan.kind == "gaussian" else 0)  # type: ignore[attr-defined]
+        assert plan.loss <= spend and plan.loss.epsilon > spend.epsilon * (1 - Fraction(1, 10**9))
+        assert plan.loss.delta == (spend.delta if plan.kind == "gaussian" else 0)
         assert {part.noise.kind for part in plan.parts} == {plan.kind}
         assert sum(part.share for part in plan.parts) == 1
         report = check(plan.measurement.certificate(1).text)
@@ -230,7 +230,8 @@ def test_a_scope_that_counts_by_another_rule_pays_too(rule: str | None) -> None:
         spend = vm.approx("1/5", "1e-6")
         answer = question.release(spend=spend, key="first")
         assert answer.loss <= spend and table.spent == answer.loss
-        assert book.scope("ada").spent.delta == spend.delta
+        paid: Any = book.scope("ada").spent
+        assert paid.delta == spend.delta
         again = question.release(spend=spend, key="first")
         assert again.to_dicts() == answer.to_dicts() and table.spent == answer.loss
         assert ledgers.verify(book).ok
@@ -239,7 +240,7 @@ def test_a_scope_that_counts_by_another_rule_pays_too(rule: str | None) -> None:
 def test_losses_that_noise_may_have() -> None:
     assert noise_losses(vm.zcdp("1/2")) == {"gaussian": vm.zcdp("1/2")} and noise_losses(vm.pure(0)) == {}
     assert noise_losses(vm.approx_zcdp("1/2", "1e-6")) == {"gaussian": vm.zcdp("1/2")}
-    both = noise_losses(ONE)
+    both: Any = noise_losses(ONE)
     assert list(both) == ["laplace", "gaussian"] and both["laplace"] == vm.pure(1)
-    assert both["gaussian"].to(vm.ApproxDP, delta=ONE.delta) <= ONE  # type: ignore[attr-defined]
-    assert float(both["gaussian"].rho) == pytest.approx(rho_of(1, 1e-6), rel=1e-4)  # type: ignore[attr-defined]
+    assert both["gaussian"].to(vm.ApproxDP, delta=ONE.delta) <= ONE
+    assert float(both["gaussian"].rho) == pytest.approx(rho_of(1, 1e-6), rel=1e-4)

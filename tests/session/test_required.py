@@ -9,6 +9,8 @@ import pytest
 import viameter as vm
 from viameter.errors import NoTheorem, ParameterError
 from viameter.query.aggregates import read_aggregate
+from viameter.query.estimates.noise import Kind
+from viameter.query.planning import part_of
 from viameter.query.sharing import read_together
 from viameter_check import check
 
@@ -135,8 +137,9 @@ def test_about_a_center_of_0_a_mean_and_a_sum_are_the_same_statistic() -> None:
 def test_sharing_is_decided_from_what_is_asked_alone() -> None:
     asked = {name: read_aggregate(name, given) for name, given in THREE.items()}
     schema = opened(required=["x"]).schema
-    for kind in ("laplace", "gaussian"):
-        readings = read_together(asked, schema, kind)  # type: ignore[arg-type]
+    kinds: tuple[Kind, ...] = ("laplace", "gaussian")
+    for kind in kinds:
+        readings = read_together(asked, schema, kind)
         assert list(readings) == ["n", "m", "s"] and readings["s"].statistics == readings["m"].statistics
     alone = read_together({"s": asked["s"]}, schema, "laplace")
     assert len(alone["s"].statistics) == 1
@@ -173,7 +176,7 @@ def test_intervals_of_shared_sums_cover_as_often_as_they_say(spend: vm.Loss) -> 
     keys = list(range(3))
     truth = [sum(x for x, at in zip(ROWS["x"], ROWS["k"], strict=True) if x is not None and at == key) for key in keys]
     repeats = 400
-    big = type(spend)(*(Fraction(getattr(spend, name)) * repeats for name in spend.names))  # type: ignore[attr-defined]
+    big = part_of(spend, Fraction(repeats))
     question = opened(big, required=["x"]).group_by("k", keys=keys).agg(**THREE)
     missed = 0
     for _ in range(repeats):

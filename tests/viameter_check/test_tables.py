@@ -305,8 +305,9 @@ def test_the_number_of_cells_is_that_of_the_output_and_no_other(norm: str) -> No
         # One cell is claimed where there are four, beside the bound that one cell would have.
         forged = changed(good, (("derivation", "parameters", "cells"), value))
         assert refused_at(forged) == "derivation.parameters.cells"
-    for value in ("0", "-1", "1/2", "", None, True, ["4"]):
-        forged = changed(good, (("derivation", "parameters", "cells"), value))
+    strange: list[Any] = ["0", "-1", "1/2", "", None, True, ["4"]]
+    for other in strange:
+        forged = changed(good, (("derivation", "parameters", "cells"), other))
         assert refused_at(forged) == "derivation.parameters.cells"
     for domain in ("vectors(int)", "vectors(int, size=1)"):
         forged = changed(good, (("derivation", "output", "domain"), domain))

@@ -175,9 +175,10 @@ class SelectingQuestion:
         share = exact(selection_share, name="selection_share")
         if not 0 < share < 1:
             raise NumberError(f"selection_share={selection_share!s} is not between 0 and 1")
-        first, second = part_of(loss, share), part_of(loss, 1 - share)
+        first: Any = part_of(loss, share)
+        second: Any = part_of(loss, 1 - share)
         # Keys need delta, and noise may use some of it: half, if that makes intervals narrower.
-        shared = replace(second, delta=loss.delta / 2)
+        shared: Loss = replace(second, delta=loss.delta / 2)
         if loss.measure == ApproxDP and self.question(self.placeholders())._plan(shared, None).kind == "gaussian":
             return replace(first, delta=loss.delta / 2), shared
         return replace(first, delta=loss.delta), replace(second, delta=Fraction(0))

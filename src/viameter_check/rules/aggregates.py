@@ -12,6 +12,7 @@ from viameter_check.intervals import point, root
 from viameter_check.places import NUMBER, ROWS
 from viameter_check.rules.table import (
     OUTWARD,
+    AddedLater,
     Derived,
     distance,
     finite,
@@ -94,7 +95,7 @@ def histogram_of_added_rows(node: Node) -> Derived:
     return distance(given)
 
 
-@rule("histogram-of-replaced-rows", numbers=OUTWARD, optional=("bins",), norm=word, steps_per_change=whole, bins=whole)
+@rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole, bins=AddedLater(whole))
 def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int, bins: int = 2) -> Derived:
     """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf; where there is one bin, it moves by one."""
     given = _given_rows(node)

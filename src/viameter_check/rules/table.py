@@ -25,6 +25,17 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedLater:
+    """The reader of a parameter that certificates of older versions do not have."""
+
+    reader: Callable[[Any], Any]
+
+    def __call__(self, record: Any) -> Any:
+        """Read it."""
+        return self.reader(record)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One theorem: how its numbers are meant, how its parameters are read, and the bound that it gives."""
 
@@ -32,13 +43,12 @@ class Rule:
     numbers: str
     readers: tuple[tuple[str, Callable[[Any], Any]], ...]
     function: Callable[..., Derived]
-    optional: tuple[str, ...] = ()
-    """Parameters that certificates of older versions do not have."""
 
     def __call__(self, node: Node) -> Derived:
         """The bound for a node, or Refused."""
         names = [name for name, _ in self.readers]
-        if not set(names) - set(self.optional) <= set(node.parameters) <= set(names):
+        expected = {name for name, reader in self.readers if not isinstance(reader, AddedLater)}
+        if not expected <= set(node.parameters) <= set(names):
             raise Refused(f"{self.slug} has the parameters {', '.join(names) or '(none)'}", "parameters")
         readers = [(name, reader) for name, reader in self.readers if name in node.parameters]
         read = {name: at(joined("parameters", name), reader, node.parameters[name]) for name, reader in readers}
@@ -49,12 +59,12 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    slug: str, *, numbers: str = EXACT, optional: tuple[str, ...] = (), **readers: Callable[[Any], Any]
+    slug: str, *, numbers: str = EXACT, **readers: Callable[[Any], Any]
 ) -> Callable[[Callable[..., Derived]], Callable[..., Derived]]:
     """Put a function of a node and its parameters into the table."""
 
     def put(function: Callable[..., Derived]) -> Callable[..., Derived]:
-        RULES[slug] = Rule(slug, numbers, tuple(readers.items()), function, optional)
+        RULES[slug] = Rule(slug, numbers, tuple(readers.items()), function)
         return function
 
     return put

@@ -10,7 +10,7 @@ from viameter_check.document import Node
 from viameter_check.intervals import Interval, point, root
 from viameter_check.report import Refused
 from viameter_check.rules.aggregates import NORMS
-from viameter_check.rules.table import OUTWARD, Derived, distance, finite, given_distance, needs, rule, word
+from viameter_check.rules.table import OUTWARD, AddedLater, Derived, distance, finite, given_distance, needs, rule, word
 
 
 def integer(text: Any) -> int:
@@ -50,7 +50,7 @@ def contributions_of_added_units(node: Node, *, lower: int, upper: int, norm: st
     return distance(largest * _kept(norm, limits) * point(given))
 
 
-@rule("contributions-of-replaced-units", numbers=OUTWARD, optional=("cells",), **LIMITS, cells=limit)
+@rule("contributions-of-replaced-units", numbers=OUTWARD, **LIMITS, cells=AddedLater(limit))
 def contributions_of_replaced_units(
     node: Node, *, lower: int, upper: int, norm: str, cells: Number = INFINITY, **limits: Number
 ) -> Derived:

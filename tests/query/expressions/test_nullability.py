@@ -58,7 +58,8 @@ def test_what_is_known_without_any_required_column(expression: Expression, known
     [
         (SMALL + SMALL, True), (A + SMALL, False), (A * B, False), (-SMALL, True), (-A, False), (abs(A), False),
         (X + X, True), (X * 2, True), (X / 2, True), (X / X, False), (X.sqrt(), False), (X.log(), False),
-        (A // 2, True), (A % 7, True), (A // -1, False), (A // 0, False), (A // B, False), (A % B, False), (1 / A, False),
+        (A // 2, True),
+        (A % 7, True), (A // -1, False), (A // 0, False), (A // B, False), (A % B, False), (1 / A, False),
         (X.floor(), False), (A.cast("real"), True), (P.cast("integer"), True), (A.bin([0, 1]), False),
         (A.clip(0, 5), True), (least(A, B), True), (greatest(X, A), True), ((A > 1) & P, True), (~P, True),
         (A.is_in([1]), True), (A.between(1, 2), True), (case((P, A), default=B), True),
@@ -68,8 +69,14 @@ def test_what_is_known_without_any_required_column(expression: Expression, known
 def test_what_is_known_where_all_columns_are_required(expression: Expression, known: bool) -> None:
     everything = expression.columns
     assert never_null(expression, everything) is known
-    values = {"a": INTEGERS, "b": INTEGERS[:9], "small": [-100, 0, 100], "x": [*REALS, -1.0], "p": [True, False]}
-    rows = itertools.product(*(values[name] for name in sorted(everything)))
+    values: dict[str, list[Any]] = {
+        "a": INTEGERS,
+        "b": INTEGERS[:9],
+        "small": [-100, 0, 100],
+        "x": [*REALS, -1.0],
+        "p": [True, False],
+    }
+    rows = list(itertools.product(*(values[name] for name in sorted(everything))))
     given = (dict(zip(sorted(everything), row, strict=True)) for row in rows)
     missing = [
         row for row in given
