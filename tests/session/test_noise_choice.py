@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import viameter as vm
 from viameter import ledger as ledgers
 from viameter.errors import OverBudget
+from viameter.mechanisms.smoothed import SMOOTHING
 from viameter.query.planning import noise_losses, part_of
 from viameter_check import check
 
@@ -53,14 +55,29 @@ def rho_of(epsilon: float, delta: float) -> float:
     return float(np.max((epsilon - extra) / orders))
 
 
+def gaussian_delta_of(mu: float, epsilon: float) -> float:
+    """The delta of N(0, 1) against N(mu, 1)."""
+    below = NormalDist().cdf
+    return below(mu / 2 - epsilon / mu) - math.exp(epsilon) * below(-mu / 2 - epsilon / mu)
+
+
+def sigma_of(epsilon: float, delta: float) -> float:
+    """The scale of real Gaussian noise that hides a change of 1."""
+    low, high = 1e-3, 1e6
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if gaussian_delta_of(1 / middle, epsilon) <= delta else (middle, high)
+    return high
+
+
 def test_a_unit_of_a_hundred_groups_is_hidden_by_gaussian_noise_of_a_third_of_the_width() -> None:
     question = counts(100)
     noise = noise_of(question, ONE)
-    assert noise.kind == "gaussian" and 42 < noise.scale < 46
+    assert noise.kind == "gaussian" and 42 < noise.scale < 43
     assert noise_of(question, vm.approx(1, 0)) == noise_of(counts(100, vm.pure(1)), vm.pure(1))
     assert noise_of(question, vm.approx(1, 0)).scale == 100
     said = question.preview(spend=ONE)
-    assert "Gaussian noise: intervals are 0.3 times as wide as with Laplace noise" in said.notes[0]
+    assert "Gaussian noise: intervals are 0.28 times as wide as with Laplace noise" in said.notes[0]
     assert said.notes[0] in repr(said)
 
 
@@ -79,7 +96,7 @@ def test_noise_is_the_one_whose_intervals_are_narrower(epsilon: str, delta: str)
     seen = set()
     for groups in (1, 2, 3, 5, 8, 12, 16, 20, 30, 50, 100):
         laplace = groups / float(Fraction(epsilon)) * math.log(20)
-        gaussian = math.sqrt(groups / (2 * rho_of(float(Fraction(epsilon)), float(delta)))) * 1.95996
+        gaussian = math.sqrt(groups) * sigma_of(float(Fraction(epsilon)), float(delta)) * 1.95996
         if abs(laplace - gaussian) > 3 + laplace / 50:  # widths are whole numbers, and rounded up
             kind = noise_of(counts(groups), vm.approx(epsilon, delta)).kind
             assert kind == ("laplace" if laplace < gaussian else "gaussian"), (groups, laplace, gaussian)
@@ -123,7 +140,9 @@ def test_what_is_charged_is_no_more_than_was_asked_and_the_checker_finds_the_sam
         report = check(plan.measurement.certificate(1).text)
         assert report.ok and report.remarks == ()
         if plan.kind == "gaussian":
-            assert {"zcdp-composition", "zcdp-to-approx", "gaussian-on-integers"} <= set(report.theorems)
+            in_zcdp = {"zcdp-composition", "zcdp-to-approx", "gaussian-on-integers"}
+            as_real = {"gdp-composition", "gdp-to-approx", "smoothed-gaussian-on-integers"}
+            assert in_zcdp <= set(report.theorems) or as_real <= set(report.theorems)
         question.release(spend=spend, weights={"m": 3})
         assert table.spent == plan.loss
 
@@ -144,10 +163,12 @@ def test_several_statistics_are_composed_before_they_are_converted() -> None:
     names = {f"s{upper}": vm.sum("x", bounds=(0, upper)) for upper in range(1, 9)}
     plan = table.group_by("k", keys=list(range(200))).agg(**names)._plan(ONE, None)
     scale = {part.statistic.point.greatest: part.noise.scale for part in plan.parts}
-    # Eight sums have the root of eight times the noise of one; with delta shared among them it would be more.
+    # Eight sums have eight times the variance of one, but for what rounds reals to integers; with delta shared among
+    # them it would be more.
     alone = noise_of(counts(100), ONE).scale
     for upper in range(1, 9):
-        assert float(scale[upper]) == pytest.approx(float(alone) * upper * math.sqrt(8), rel=1e-9)
+        real = float(alone**2 - SMOOTHING) * upper**2 * 8
+        assert float(scale[upper] ** 2 - SMOOTHING) == pytest.approx(real, rel=1e-9)
 
 
 def test_questions_asked_together_share_delta() -> None:
@@ -238,9 +259,12 @@ def test_a_scope_that_counts_by_another_rule_pays_too(rule: str | None) -> None:
 
 
 def test_losses_that_noise_may_have() -> None:
-    assert noise_losses(vm.zcdp("1/2")) == {"gaussian": vm.zcdp("1/2")} and noise_losses(vm.pure(0)) == {}
-    assert noise_losses(vm.approx_zcdp("1/2", "1e-6")) == {"gaussian": vm.zcdp("1/2")}
+    assert noise_losses(vm.zcdp("1/2")) == {"gaussian": (vm.zcdp("1/2"),)} and noise_losses(vm.pure(0)) == {}
+    assert noise_losses(vm.approx_zcdp("1/2", "1e-6")) == {"gaussian": (vm.zcdp("1/2"),)}
     both: Any = noise_losses(ONE)
-    assert list(both) == ["laplace", "gaussian"] and both["laplace"] == vm.pure(1)
-    assert both["gaussian"].to(vm.ApproxDP, delta=ONE.delta) <= ONE
-    assert float(both["gaussian"].rho) == pytest.approx(rho_of(1, 1e-6), rel=1e-4)
+    assert list(both) == ["laplace", "gaussian"] and both["laplace"] == (vm.pure(1),)
+    in_zcdp, as_real = both["gaussian"]
+    for loss in (in_zcdp, as_real):
+        assert loss.to(vm.ApproxDP, delta=ONE.delta) <= ONE
+    assert float(in_zcdp.rho) == pytest.approx(rho_of(1, 1e-6), rel=1e-4)
+    assert gaussian_delta_of(float(as_real.mu), 1) == pytest.approx(1e-6, rel=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,11 +10,14 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from viameter.composition import compose
-from viameter.core import Loss, Measure, Measurement
+from viameter.core import Loss, Measure, Measurement, Transformation
 from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, plain
-from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx, approx_zcdp, pure, zcdp
+from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, approx, approx_zcdp, pure, zcdp
+from viameter.measures.amounts import GaussianLoss
 from viameter.measures.conversions.concentrated import greatest_rho
+from viameter.measures.conversions.gaussian import greatest_mu_squared
 from viameter.mechanisms import calibrate, gaussian, laplace
+from viameter.mechanisms.smoothed import smoothed_gaussian
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
@@ -88,13 +92,11 @@ def plan(
     name: str,
 ) -> Plan:
     """The plan that spends a loss on noise of one kind: each statistic gets its weight's share of it."""
-    loss = noise_losses(spend)[kind]
     total = sum(weights.values(), Fraction(0))
-    parts = []
-    for statistic, weight in weights.items():
-        share = weight / total
-        parts.append(_part(relation, statistic, collecting, kind, share, _share(loss, share)))
-    return Plan(tuple(parts), _together(relation, parts, collecting, spend, name), kind)
+    shares = {statistic: weight / total for statistic, weight in weights.items()}
+    ways = [_parts(relation, shares, collecting, kind, loss) for loss in noise_losses(spend)[kind]]
+    parts = min((found for found in ways if found), key=lambda found: math.prod(part.noise.scale for part in found))
+    return Plan(parts, _together(relation, parts, collecting, spend, name), kind)
 
 
 def noise_kinds(measure: Measure) -> tuple[Kind, ...]:
@@ -105,34 +107,40 @@ def noise_kinds(measure: Measure) -> tuple[Kind, ...]:
     return KINDS[measure]
 
 
-def noise_losses(spend: Loss) -> dict[Kind, Loss]:
-    """By kind of noise that may be drawn for a loss, all that it may cost: in pure privacy, or in zCDP.
+def noise_losses(spend: Loss) -> dict[Kind, tuple[Loss, ...]]:
+    """By kind of noise that may be drawn for a loss, all that it may cost: in each measure that it can be counted in.
 
-    Gaussian noise is within an epsilon only at a delta above 0. What all of it costs is added up in zCDP and converted
-    once, so that delta is not shared; and it is the rho of the whole vector that is converted, since the profile of one
-    coordinate that moves as far as all of them together is no bound for discrete noise.
+    Gaussian noise is within an epsilon only at a delta above 0. What all of it costs is added up, in zCDP or (if it is
+    not very small) as if it were real, and converted once, so that delta is not shared. Both bound the whole vector of
+    noise: the profile of one coordinate that moves as far as all of them together is no bound for discrete noise.
 
     >>> noise_losses(approx(1, 0)), list(noise_losses(approx(1, "1e-6")))
-    ({'laplace': pure(1)}, ['laplace', 'gaussian'])
+    ({'laplace': (pure(1),)}, ['laplace', 'gaussian'])
     """
     if not spend.is_finite:
         raise ParameterError(f"spend={plain(spend)} is not finite")
-    found = ((kind, _noise_loss(spend, kind)) for kind in noise_kinds(spend.measure))
-    return {kind: loss for kind, loss in found if loss > loss.measure.zero}
+    found = {kind: _noise_losses(spend, kind) for kind in noise_kinds(spend.measure)}
+    return {kind: losses for kind, losses in found.items() if losses}
 
 
 @lru_cache(maxsize=1024)
-def _noise_loss(spend: Any, kind: Kind) -> Loss:
+def _noise_losses(spend: Any, kind: Kind) -> tuple[Loss, ...]:
+    losses: tuple[Loss, ...]
     if kind == "laplace":
-        return pure(Fraction(spend.epsilon))
-    if spend.measure != ApproxDP:
-        return zcdp(Fraction(spend.rho))
-    return zcdp(greatest_rho(Fraction(spend.epsilon), spend.delta) if spend.delta else 0)
+        losses = (pure(Fraction(spend.epsilon)),)
+    elif spend.measure != ApproxDP:
+        losses = (zcdp(Fraction(spend.rho)),)
+    elif not spend.delta:
+        losses = ()
+    else:
+        epsilon = Fraction(spend.epsilon)
+        losses = (zcdp(greatest_rho(epsilon, spend.delta)), GaussianLoss(greatest_mu_squared(epsilon, spend.delta)))
+    return tuple(loss for loss in losses if loss > loss.measure.zero)
 
 
 def counted(measurement: Measurement, spend: Loss) -> Measurement:
-    """What is counted in pure privacy or in zCDP, counted as what it is spent of: at its delta if it has one."""
-    if measurement.measure == ZCDP and spend.measure == ApproxDP:
+    """What is counted in another measure, counted as what it is spent of: at its delta if it has one."""
+    if measurement.measure in (ZCDP, GaussianDP) and spend.measure == ApproxDP:
         return measurement.to(ApproxDP, delta=spend.delta)  # type: ignore[attr-defined]
     return measurement.to(spend.measure)
 
@@ -143,10 +151,6 @@ def part_of(loss: Loss, share: Fraction) -> Loss:
     numbers = (Fraction(getattr(amount, name)) * share for name in amount.names)
     found: Loss = type(amount)(*numbers)
     return found
-
-
-def _share(loss: Any, share: Fraction) -> Loss:
-    return pure(Fraction(loss.epsilon) * share) if loss.measure == PureDP else zcdp(Fraction(loss.rho) * share)
 
 
 def read_spend(spend: Any, measure: Measure) -> Loss:
@@ -165,15 +169,28 @@ def _example(measure: Measure) -> str:
     return repr(examples.get(measure, approx_zcdp("1/100", 0)))
 
 
-def _part(
-    relation: Relation, statistic: Statistic, collecting: Collecting, kind: Kind, share: Fraction, loss: Loss
-) -> Part:
+def _parts(
+    relation: Relation, shares: Mapping[Statistic, Fraction], collecting: Collecting, kind: Kind, loss: Loss
+) -> tuple[Part, ...]:
+    """Each statistic with the noise that its share of a loss buys; none where that measure has no bound for one."""
     norm = L1Distance() if kind == "laplace" else L2Distance()
-    integers = contributing(relation, statistic, collecting, norm)
-    mechanism: Any = laplace if kind == "laplace" else gaussian
-    made = calibrate(mechanism, integers, d_in=1, loss=loss)
-    scale = dict(made.steps[-1].bound.parameters)["scale"]
-    return Part(statistic, share, made, Noise(kind, scale))
+    found = []
+    for statistic, share in shares.items():
+        integers = contributing(relation, statistic, collecting, norm)
+        made = _noisy(integers, part_of(loss, share))
+        if made is None:
+            return ()
+        found.append(Part(statistic, share, made, Noise(kind, dict(made.steps[-1].bound.parameters)["scale"])))
+    return tuple(found)
+
+
+def _noisy(integers: Transformation, loss: Any) -> Measurement | None:
+    if loss.measure != GaussianDP:
+        return calibrate(laplace if loss.measure == PureDP else gaussian, integers, d_in=1, loss=loss)
+    distance = Fraction(integers.map(1))
+    added = smoothed_gaussian(integers.output_space, distance=distance, mu_squared=Fraction(loss.mu_squared))
+    made = None if added is None else integers >> added
+    return made if made is not None and made.check(1, loss) else None
 
 
 def _together(relation: Relation, parts: Sequence[Part], collecting: Collecting, spend: Loss, name: str) -> Measurement:
@@ -188,8 +205,8 @@ def _together(relation: Relation, parts: Sequence[Part], collecting: Collecting,
         return tuple(noise(integers) for noise, integers in zip(noises, exact, strict=True))
 
     members = [part.measurement for part in parts]
-    # Losses in zCDP are added up before they are converted at the delta; others may be converted one by one.
-    late = members[0].measure == ZCDP and spend.measure == ApproxDP
-    together = compose(relation.source_space, members, measure=ZCDP if late else spend.measure)
+    # What is converted at a delta is added up before; pure losses are converted one by one.
+    late = members[0].measure != PureDP and spend.measure == ApproxDP
+    together = compose(relation.source_space, members, measure=members[0].measure if late else spend.measure)
     # Each member would read the rows by itself; what they release is the same if all are handed what one pass found.
     return counted(replace(together, function=release, made_by=name, identity=()), spend)

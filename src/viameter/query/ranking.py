@@ -90,7 +90,8 @@ def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bo
     statistic = Units() if by_units and relation.unit.rows_without_limit is None else Total()
     made = _replaced if relation.unit.replaces else _added
     # A key that is picked is behind the best by the scale times one and the same number, whichever the pick.
-    each = [made(relation, statistic, collecting, k, loss, name) for loss in noise_losses(spend).values()]
+    losses = [loss for losses in noise_losses(spend).values() for loss in losses if loss.measure in PICKS]
+    each = [made(relation, statistic, collecting, k, loss, name) for loss in losses]
     found = min(each, key=lambda top: top.scale)
     return Top(counted(found.measurement, spend), found.scale, found.noise)
 

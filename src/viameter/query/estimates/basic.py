@@ -125,7 +125,7 @@ def centered_sum_estimate(
     >>> noise, count_noise = Noise("laplace", Fraction(10)), Noise("laplace", Fraction(1))
     >>> found = centered_sum_estimate([-50], noise, [100], count_noise, center=5)
     >>> found.value.tolist(), [round(float(end[0])) for end in (found.lower, found.upper)]
-    ([450.0], [416, 484])
+    ([450.0], [417, 483])
     """
     sums, counts = read_integers(total, name="total"), read_integers(count, name="count")
     chance, middle, size = read_alpha(alpha), exact(center, name="center"), exact(unit, name="unit")
