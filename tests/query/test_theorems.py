@@ -96,10 +96,13 @@ def replaced(all_units: list[Unit], others: list[Unit]) -> Iterator[tuple[Table,
     return (((left, other), (right, other)) for left, right in itertools.combinations(all_units, 2) for other in others)
 
 
-def stability(theorem: Callable[..., Extended], d_in: int, ends: tuple[int, int], cut: Cut, norm: str) -> Extended:
+def stability(
+    theorem: Callable[..., Extended], d_in: int, ends: tuple[int, int], cut: Cut, norm: str, **more: int
+) -> Extended:
     """What the theorem says."""
     lower, upper = map(Fraction, ends)
-    return theorem(Fraction(d_in), lower=lower, upper=upper, rows=cut[0], groups=cut[1], per_group=cut[2], norm=norm)
+    limits = {"rows": cut[0], "groups": cut[1], "per_group": cut[2]}
+    return theorem(Fraction(d_in), lower=lower, upper=upper, **limits, norm=norm, **more)
 
 
 def power(bound: Extended, norm: str) -> Fraction:
@@ -259,14 +262,65 @@ def test_contributions_of_replaced_units_ensures_as_much_for_each_unit(ends: tup
     assert is_attained(stability(contributions_of_replaced_units, 2, ends, cut, norm), norm, most[norm])
 
 
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("ends", [*BOUNDS, (50, 100), (-5, 1)])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (3, 1)], ids=lambda shape: f"{shape[0]} x {shape[1]}")
+def test_contributions_of_replaced_units_ensures_no_more_than_few_cells_hold(
+    shape: tuple[int, int], ends: tuple[int, int], cut: Cut
+) -> None:
+    groups, cells = shape
+    here: Cut = (cut[0], min(cut[1], Fraction(groups)), cut[2])
+    rows = rows_of(ends, groups=groups, cells=cells)
+    most = furthest(replaced(units(rows, 3), [tuple(rows[:2])]), here, range(1))
+    one_sign = ends[0] >= 0 or ends[1] <= 0
+    for norm in NORMS:
+        claimed = stability(contributions_of_replaced_units, 1, ends, here, norm, cells=groups * cells)
+        assert power(claimed, norm) >= most[norm], norm
+        assert claimed <= stability(contributions_of_replaced_units, 1, ends, here, norm)
+        # One coordinate has one norm; of two, both are filled where each holds all that a unit may keep in a group.
+        if groups * cells == 1 or (groups * cells == 2 and one_sign and here[2] == 1):
+            assert is_attained(claimed, norm, most[norm]), norm
+
+
+def test_contributions_of_replaced_units_requires_as_many_cells_as_there_are() -> None:
+    # The bound for one cell is too small for two.
+    cut: Cut = (Fraction(2), INFINITY, INFINITY)
+    most = furthest(replaced(units(rows_of((0, 2), groups=2), 2), [()]), cut)
+    for norm in NORMS[:2]:
+        assert power(stability(contributions_of_replaced_units, 1, (0, 2), cut, norm, cells=1), norm) < most[norm]
+        claimed = stability(contributions_of_replaced_units, 1, (0, 2), cut, norm, cells=2)
+        assert is_attained(claimed, norm, most[norm])
+
+
+def test_contributions_of_replaced_units_requires_that_rows_which_do_not_count_give_0() -> None:
+    # Between 50 and 100, a row that is filtered out moves a sum by 100 and not by 50.
+    cut: Cut = (Fraction(1), INFINITY, INFINITY)
+    assert furthest(replaced(units([(0, 0, 50), (0, 0, 100)], 1), [()]), cut) == {"L1": 100, "L2": 10_000, "Linf": 100}
+    for norm in NORMS:
+        assert stability(contributions_of_replaced_units, 1, (50, 100), cut, norm, cells=1) == 100
+
+
+@pytest.mark.parametrize("ends", [(50, 100), (-2, 1), (-100, -50)])
+@pytest.mark.parametrize("d_in", [0, 1, 2])
+def test_contributions_of_replaced_units_ensures_as_much_in_one_cell_for_each_unit(
+    ends: tuple[int, int], d_in: int
+) -> None:
+    cut: Cut = (Fraction(2), INFINITY, INFINITY)
+    tables: list[Table] = list(itertools.product(units(rows_of(ends, groups=1), 2), repeat=d_in)) or [()]
+    most = furthest(((left, right) for left in tables for right in tables), cut, range(1))
+    for norm in NORMS:
+        assert is_attained(stability(contributions_of_replaced_units, d_in, ends, cut, norm, cells=1), norm, most[norm])
+
+
 def test_contributions_of_replaced_units_requires_one_sign_for_the_square_root_of_two() -> None:
     cut: Cut = (Fraction(1), INFINITY, INFINITY)
     left, right = sums((((0, 0, 2),),), cut, 0), sums((((0, 0, -2),),), cut, 0)
     one_sign = power(stability(contributions_of_replaced_units, 1, (0, 2), cut, "L2"), "L2")
     both = power(stability(contributions_of_replaced_units, 1, (-2, 2), cut, "L2"), "L2")
     assert one_sign < size(left, right)["L2"] == both == 16
-    # An upper end of 1 is a second sign already, though hardly anything has it.
-    assert stability(contributions_of_replaced_units, 1, (-2, 1), cut, "L2") == 4
+    # An upper end of 1 is a second sign already: 1 leaves where -2 enters, and 3 is more than the root of 8.
+    mixed = power(stability(contributions_of_replaced_units, 1, (-2, 1), cut, "L2"), "L2")
+    assert one_sign < 9 <= mixed < both and is_attained(Fraction(mixed), "L1", 10)
 
 
 def test_contributions_of_replaced_units_requires_more_than_what_units_that_come_or_go_do() -> None:

@@ -117,11 +117,13 @@ def test_histogram_of_replaced_rows_ensures_2_c_or_sqrt_2_c_or_c(
         assert made.map(INFINITY) == INFINITY
         for d_in in range(8):
             bound, changed = made.map(d_in), Fraction(d_in // per_change)
-            if isinstance(norm, vm.L2Distance):
+            if made.output_space.domain.size == 1:  # type: ignore[attr-defined]
+                assert bound == changed
+            elif isinstance(norm, vm.L2Distance):
                 assert 2 * changed**2 <= bound**2 <= 2 * changed**2 * (1 + Fraction(1, 2**100))
             else:
                 assert bound == (2 if isinstance(norm, vm.L1Distance) else 1) * changed
-        if not isinstance(norm, vm.L2Distance) and made.output_space.domain.size > 1:  # type: ignore[attr-defined]
+        if not isinstance(norm, vm.L2Distance) or made.output_space.domain.size == 1:  # type: ignore[attr-defined]
             assert per_change in attained
 
 
@@ -141,6 +143,14 @@ def test_histogram_of_replaced_rows_ensures_a_root_that_is_rounded_up() -> None:
     for d_in in range(1, 50):
         bound = histogram_of_replaced_rows(Fraction(d_in), norm="L2", steps_per_change=1)
         assert bound**2 > 2 * d_in**2
+
+
+def test_histogram_of_replaced_rows_requires_as_many_bins_as_there_are() -> None:
+    # One row that turns from the first bin's to the second's moves both.
+    two = vm.Space(vm.vectors(str), vm.ChangeOneDistance()) >> vm.histogram(keys=["a", "b"])
+    moved = np.abs(two(["a"]) - two(["b"])).sum()
+    assert moved > histogram_of_replaced_rows(Fraction(1), norm="L1", steps_per_change=1, bins=1)
+    assert moved == histogram_of_replaced_rows(Fraction(1), norm="L1", steps_per_change=1, bins=2) == two.map(1)
 
 
 def test_histogram_of_replaced_rows_requires_that_a_row_is_in_at_most_one_bin() -> None:

@@ -1,9 +1,11 @@
 """Certificates of questions over tables: those of real questions hold, and no forged one does."""
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -280,8 +282,72 @@ def test_all_parameters_are_there_and_no_other(slug: str) -> None:
     for name in parameters:
         fewer = {other: value for other, value in parameters.items() if other != name}
         assert refused_at(changed(good, (("derivation", "parameters"), fewer))) == "derivation.parameters"
-    more = {**parameters, "cells": "1"}
+    more = {**parameters, "bins": "1"}
     assert refused_at(changed(good, (("derivation", "parameters"), more))) == "derivation.parameters"
+
+
+@pytest.mark.parametrize("norm", METRICS)
+def test_the_number_of_cells_is_that_of_the_output_and_no_other(norm: str) -> None:
+    slug = "contributions-of-replaced-units"
+    for (lower, upper), rows, groups, per_group, d_in in itertools.product(
+        [(0, 1), (-1, 3), (50, 100)], [1, 5, math.inf], [1, 3, math.inf], [1, math.inf], [1, 3]
+    ):
+        parameters = {"lower": lower, "upper": upper, "rows": rows, "groups": groups, "per_group": per_group}
+        bound = THEOREMS[slug](
+            _number(d_in), **{name: _number(value) for name, value in parameters.items()}, norm=norm, cells=4
+        )
+        good = written(slug, d_in, bound, **parameters, norm=norm, cells=4)
+        report = check(good)
+        assert report.ok and report.remarks == (), report
+        if bound != math.inf:
+            less = written(slug, d_in, bound * (1 - Fraction(1, 2**100)), **parameters, norm=norm, cells=4)
+            assert refused_at(less) == "derivation.bound"
+    usual = {**USUAL, "norm": norm}
+    good = written(slug, 1, Fraction(10**6), **usual, cells=4)
+    for value in ("1", "3", "5"):
+        # One cell is claimed where there are four, beside the bound that one cell would have.
+        forged = changed(good, (("derivation", "parameters", "cells"), value))
+        assert refused_at(forged) == "derivation.parameters.cells"
+    strange: list[Any] = ["0", "-1", "1/2", "", None, True, ["4"]]
+    for other in strange:
+        forged = changed(good, (("derivation", "parameters", "cells"), other))
+        assert refused_at(forged) == "derivation.parameters.cells"
+    for domain in ("vectors(int)", "vectors(int, size=1)"):
+        forged = changed(good, (("derivation", "output", "domain"), domain))
+        assert refused_at(forged) == "derivation.parameters.cells"
+    # Units that come or go have no such parameter.
+    added = written("contributions-of-added-units", 1, Fraction(10**6), **usual)
+    more = {**at(added, ("derivation", "parameters")), "cells": "4"}
+    assert refused_at(changed(added, (("derivation", "parameters"), more))) == "derivation.parameters"
+
+
+def test_one_cell_claimed_for_a_question_of_two_groups_is_refused() -> None:
+    table = vm.open(VISITS, unit=vm.per("u", rows=3, replace=True), budget=vm.pure(1))
+    one = table.agg(n=vm.count()).measurement(spend=vm.pure("1/10")).certificate(1).to_json()
+    two = table.group_by("k", keys=["x", "y"]).agg(n=vm.count())
+    other = two.measurement(spend=vm.pure("1/10")).certificate(1).to_json()
+    assert check(one).ok and check(other).ok
+    for document, cells in ((one, "2"), (other, "1")):
+        paths = [path for path, _ in leaves(document) if path[-1] == "cells"]
+        assert len(paths) == 1
+        assert str(refused_at(changed(document, (paths[0], cells)))).endswith("parameters.cells")
+
+
+def test_one_bin_claimed_for_a_histogram_of_two_is_refused() -> None:
+    ages = vm.Space(vm.vectors(int, bounds=(0, 99)), vm.ChangeOneDistance())
+    for edges, other in (([0, 9], "2"), ([0, 9, 99], "1")):
+        document = (ages >> vm.histogram(edges=edges)).certificate(1).to_json()
+        assert check(document).ok
+        for value in (other, "0", "-1", "x"):
+            forged = changed(document, (("derivation", "parameters", "bins"), value))
+            assert refused_at(forged) == "derivation.parameters.bins"
+
+
+def test_certificates_from_before_cells_were_told_still_hold() -> None:
+    text = (Path(__file__).parent / "certificates" / "before_cells.json").read_text()
+    for name, document in json.loads(text).items():
+        assert not [path for path, _ in leaves(document) if path[-1] in ("cells", "bins")]
+        assert check(document).ok, name
 
 
 @pytest.mark.parametrize("slug", OF)

@@ -41,6 +41,7 @@ def transformations() -> Iterator[Computation]:
         yield vm.Space(SIZED, metric) >> vm.quantile_scores(alpha="1/2", candidates=[1, 2])
         for norm in (vm.L1Distance(), vm.L2Distance(), vm.LInfDistance()):
             yield space >> vm.histogram(edges=[0, 10, 100], metric=norm)
+            yield space >> vm.histogram(edges=[0, 10], metric=norm)
             yield vm.Space(vm.vectors(WARDS, size=4), metric) >> vm.histogram(metric=norm, other=True)
         yield vm.Space(TABLE, metric) >> vm.select(["age", "who"]) >> vm.column("age")
         yield vm.Space(vm.vectors(float, nan=True), metric) >> vm.impute(value=0) >> vm.cast(to=int, default=0)

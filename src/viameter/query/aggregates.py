@@ -31,6 +31,7 @@ from viameter.query.estimates import (
 from viameter.query.estimates.noise import Kind as NoiseKind
 from viameter.query.estimates.quantiles import quantile_widths
 from viameter.query.expressions import Column, Expression, Kind, Schema
+from viameter.query.expressions.nullability import never_null
 from viameter.query.planning import Noisy
 from viameter.query.statistics import FINEST_OF_SQUARES, Bins, FixedPoint, Statistic, Total, Units, read_bounds
 
@@ -60,6 +61,8 @@ class Reading:
     """Which quantile it is: those of the same statistics are made to rise with it."""
     span: tuple[Fraction, Fraction] | None = None
     """The least and the greatest number it can be, whatever the rows are; None if there are no such ends."""
+    made_of: tuple[Fraction, ...] = ()
+    """What each statistic is multiplied with, where the number is their sum."""
 
 
 class Aggregate(ABC):
@@ -134,7 +137,7 @@ class Mean(Aggregate):
             )  # fmt: skip
 
         return Reading(
-            (Total(value, point), Total(value)),
+            (Total(value, point), rows_with(value, schema)),
             estimate,
             _by_size(estimate, lambda size: [0, size]),
             f"noise; not what clipping to {_shown(self.bounds)} changed",
@@ -172,7 +175,7 @@ class Variance(Aggregate):
         # A quarter of the largest square is what values spread over the whole range have, about.
         typical = max(abs(coarse.least), abs(coarse.greatest)) ** 2 // 4
         return Reading(
-            (Total(value, point), Total(value, coarse, squared=True), Total(value)),
+            (Total(value, point), Total(value, coarse, squared=True), rows_with(value, schema)),
             estimate,
             _by_size(estimate, lambda size: [0, typical * size, size]),
             f"noise; not what clipping to {_shown(self.bounds)} changed",
@@ -295,6 +298,11 @@ def number(schema: Schema, column: str | Expression, what: str) -> Expression:
     if value.type.kind not in (Kind.INTEGER, Kind.REAL):
         raise ParameterError(f"{what} of {value!r}: it is {value.type.kind.value}, and no number")
     return value
+
+
+def rows_with(value: Expression, schema: Schema) -> Total:
+    """How many rows have this value: all of them, if no row can be without it."""
+    return Total() if never_null(value, schema.required) else Total(value)
 
 
 def _column(column: Any, what: str) -> str | Expression:

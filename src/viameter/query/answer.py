@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -114,6 +114,8 @@ class Answer(AnsweredTable):
     unit: Unit
     notes: tuple[str, ...] = field(default=())
     """What was done after the release, such as numbers set to 0."""
+    noise: str = field(default="", kw_only=True)
+    """Which noise was drawn, and why, where there was a choice."""
 
     @property
     def loss(self) -> Loss:
@@ -128,7 +130,8 @@ class Answer(AnsweredTable):
 
     def explain(self) -> Explanation:
         """What the release tells of one unit at most, and the tree of theorems behind that."""
-        return self.measurement.explain(1)
+        found = self.measurement.explain(1)
+        return replace(found, remarks=(self.noise,)) if self.noise else found
 
     def certificate(self) -> Certificate:
         """The same as a file that `viameter check` re-derives."""

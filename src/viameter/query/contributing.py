@@ -59,10 +59,16 @@ def contributing(
     named = relation.unit.rows_without_limit is None
     keys, limits = collecting.keys, statistic.limits(collecting.limits) if named else collecting.limits
     lower, upper = statistic.ends
-    stability = contributions_of_replaced_units if relation.unit.replaces else contributions_of_added_units
+    size = keys.size * statistic.cells
+    # Where rows are replaced, few coordinates bound what changes in all of them; where units come or go, rows do.
+    stability, few = (
+        (contributions_of_replaced_units, {"cells": size})
+        if relation.unit.replaces
+        else (contributions_of_added_units, {})
+    )
     step = Transformation(
         input_space=relation.space,
-        output_space=Space(vectors(int, size=keys.size * statistic.cells), norm),
+        output_space=Space(vectors(int, size=size), norm),
         function=lambda rows: collecting(rows, [statistic])[0],
         bound=by(
             stability,
@@ -72,6 +78,7 @@ def contributing(
             groups=min(_number(limits.groups), Fraction(keys.size)),
             per_group=_number(limits.per_group),
             norm=NORMS[type(norm)],
+            **few,
         ),
         made_by=f"contributions({statistic!r}{_by(keys)}; {_kept(relation, limits)})",
     )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from viameter.composition import compose
-from viameter.composition.batch import Composition
-from viameter.core import Loss, Measure, Measurement
+from viameter.core import Loss, Measure, Measurement, Transformation
 from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, plain
-from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx, approx_zcdp, pure, zcdp
+from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, approx, approx_zcdp, pure, zcdp
+from viameter.measures.amounts import GaussianLoss
+from viameter.measures.conversions.concentrated import greatest_rho
+from viameter.measures.conversions.gaussian import greatest_mu_squared
 from viameter.mechanisms import calibrate, gaussian, laplace
+from viameter.mechanisms.smoothed import smoothed_gaussian
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
@@ -23,8 +27,13 @@ from viameter.query.rows import Rows
 from viameter.query.statistics import Statistic
 from viameter.spaces import Array, L1Distance, L2Distance
 
-NOISE_OF: dict[Measure, Kind] = {PureDP: "laplace", ApproxDP: "laplace", ZCDP: "gaussian", ApproxZCDP: "gaussian"}
-"""The noise that hides units best, by the measure that a budget is in."""
+KINDS: dict[Measure, tuple[Kind, ...]] = {
+    PureDP: ("laplace",),
+    ApproxDP: ("laplace", "gaussian"),
+    ZCDP: ("gaussian",),
+    ApproxZCDP: ("gaussian",),
+}
+"""The noise that may be drawn, by the measure that a budget is in; the first one needs no delta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,10 @@ class Plan:
     """All statistics of a question with their noise, as one measurement that reads the rows once."""
 
     parts: tuple[Part, ...]
-    measurement: Composition
+    measurement: Measurement
+    kind: Kind
+    why: str = ""
+    """Why noise of this kind is drawn, in a sentence, where there was a choice."""
 
     @property
     def loss(self) -> Loss:
@@ -71,34 +83,74 @@ class Plan:
 
 
 def plan(
-    relation: Relation, weights: Mapping[Statistic, Fraction], collecting: Collecting, spend: Loss, *, name: str
+    relation: Relation,
+    weights: Mapping[Statistic, Fraction],
+    collecting: Collecting,
+    spend: Loss,
+    *,
+    kind: Kind,
+    name: str,
 ) -> Plan:
-    """The plan that spends a loss: each statistic gets its weight's share of it."""
-    kind = noise_kind(spend.measure)
+    """The plan that spends a loss on noise of one kind: each statistic gets its weight's share of it."""
     total = sum(weights.values(), Fraction(0))
-    parts = []
-    for statistic, weight in weights.items():
-        share = weight / total
-        parts.append(_part(relation, statistic, collecting, kind, share, scaled(spend, share)))
-    return Plan(tuple(parts), _together(relation, parts, collecting, spend.measure, name))
+    shares = {statistic: weight / total for statistic, weight in weights.items()}
+    ways = [_parts(relation, shares, collecting, kind, loss) for loss in noise_losses(spend)[kind]]
+    parts = min((found for found in ways if found), key=lambda found: math.prod(part.noise.scale for part in found))
+    return Plan(parts, _together(relation, parts, collecting, spend, name), kind)
 
 
-def noise_kind(measure: Measure) -> Kind:
-    """Which noise is drawn for a budget in this measure."""
-    if measure not in NOISE_OF:
-        known = ", ".join(map(repr, NOISE_OF))
+def noise_kinds(measure: Measure) -> tuple[Kind, ...]:
+    """Which noise may be drawn for a budget in this measure; the first one needs no delta."""
+    if measure not in KINDS:
+        known = ", ".join(map(repr, KINDS))
         raise NoTheorem(f"questions over tables are answered for budgets in {known}, not in {plain(measure)}")
-    return NOISE_OF[measure]
+    return KINDS[measure]
 
 
-def scaled(loss: Loss, share: Fraction) -> Loss:
-    """A share of a loss, in the measure that its noise is counted in: pure, or zero-concentrated."""
+def noise_losses(spend: Loss) -> dict[Kind, tuple[Loss, ...]]:
+    """By kind of noise that may be drawn for a loss, all that it may cost: in each measure that it can be counted in.
+
+    Gaussian noise is within an epsilon only at a delta above 0. What all of it costs is added up, in zCDP or (if it is
+    not very small) as if it were real, and converted once, so that delta is not shared. Both bound the whole vector of
+    noise: the profile of one coordinate that moves as far as all of them together is no bound for discrete noise.
+
+    >>> noise_losses(approx(1, 0)), list(noise_losses(approx(1, "1e-6")))
+    ({'laplace': (pure(1),)}, ['laplace', 'gaussian'])
+    """
+    if not spend.is_finite:
+        raise ParameterError(f"spend={plain(spend)} is not finite")
+    found = {kind: _noise_losses(spend, kind) for kind in noise_kinds(spend.measure)}
+    return {kind: losses for kind, losses in found.items() if losses}
+
+
+@lru_cache(maxsize=1024)
+def _noise_losses(spend: Any, kind: Kind) -> tuple[Loss, ...]:
+    losses: tuple[Loss, ...]
+    if kind == "laplace":
+        losses = (pure(Fraction(spend.epsilon)),)
+    elif spend.measure != ApproxDP:
+        losses = (zcdp(Fraction(spend.rho)),)
+    elif not spend.delta:
+        losses = ()
+    else:
+        epsilon = Fraction(spend.epsilon)
+        losses = (zcdp(greatest_rho(epsilon, spend.delta)), GaussianLoss(greatest_mu_squared(epsilon, spend.delta)))
+    return tuple(loss for loss in losses if loss > loss.measure.zero)
+
+
+def counted(measurement: Measurement, spend: Loss) -> Measurement:
+    """What is counted in another measure, counted as what it is spent of: at its delta if it has one."""
+    if measurement.measure in (ZCDP, GaussianDP) and spend.measure == ApproxDP:
+        return measurement.to(ApproxDP, delta=spend.delta)  # type: ignore[attr-defined]
+    return measurement.to(spend.measure)
+
+
+def part_of(loss: Loss, share: Fraction) -> Loss:
+    """A share of a loss to spend, in its measure: of each of its numbers."""
     amount: Any = loss
-    if not loss.is_finite:
-        raise ParameterError(f"spend={plain(loss)} is not finite")
-    if noise_kind(loss.measure) == "laplace":
-        return pure(Fraction(amount.epsilon) * share)
-    return zcdp(Fraction(amount.rho) * share)
+    numbers = (Fraction(getattr(amount, name)) * share for name in amount.names)
+    found: Loss = type(amount)(*numbers)
+    return found
 
 
 def read_spend(spend: Any, measure: Measure) -> Loss:
@@ -107,7 +159,7 @@ def read_spend(spend: Any, measure: Measure) -> Loss:
         raise ParameterError(f"spend={plain(spend)} is not a loss: expected e.g. {_example(measure)}")
     if spend.measure != measure:
         raise MeasureMismatch("the budget", measure, "spend", spend.measure, f"give {_example(measure)}")
-    if not spend.is_finite or scaled(spend, Fraction(1)) <= scaled(spend, Fraction(1)).measure.zero:
+    if not spend.is_finite or not noise_losses(spend):
         raise ParameterError(f"spend={plain(spend)}: expected a finite loss above 0, such as {_example(measure)}")
     return spend
 
@@ -117,20 +169,31 @@ def _example(measure: Measure) -> str:
     return repr(examples.get(measure, approx_zcdp("1/100", 0)))
 
 
-def _part(
-    relation: Relation, statistic: Statistic, collecting: Collecting, kind: Kind, share: Fraction, loss: Loss
-) -> Part:
+def _parts(
+    relation: Relation, shares: Mapping[Statistic, Fraction], collecting: Collecting, kind: Kind, loss: Loss
+) -> tuple[Part, ...]:
+    """Each statistic with the noise that its share of a loss buys; none where that measure has no bound for one."""
     norm = L1Distance() if kind == "laplace" else L2Distance()
-    integers = contributing(relation, statistic, collecting, norm)
-    mechanism: Any = laplace if kind == "laplace" else gaussian
-    made = calibrate(mechanism, integers, d_in=1, loss=loss)
-    scale = dict(made.steps[-1].bound.parameters)["scale"]
-    return Part(statistic, share, made, Noise(kind, scale))
+    found = []
+    for statistic, share in shares.items():
+        integers = contributing(relation, statistic, collecting, norm)
+        made = _noisy(integers, part_of(loss, share))
+        if made is None:
+            return ()
+        found.append(Part(statistic, share, made, Noise(kind, dict(made.steps[-1].bound.parameters)["scale"])))
+    return tuple(found)
 
 
-def _together(
-    relation: Relation, parts: Sequence[Part], collecting: Collecting, measure: Measure, name: str
-) -> Composition:
+def _noisy(integers: Transformation, loss: Any) -> Measurement | None:
+    if loss.measure != GaussianDP:
+        return calibrate(laplace if loss.measure == PureDP else gaussian, integers, d_in=1, loss=loss)
+    distance = Fraction(integers.map(1))
+    added = smoothed_gaussian(integers.output_space, distance=distance, mu_squared=Fraction(loss.mu_squared))
+    made = None if added is None else integers >> added
+    return made if made is not None and made.check(1, loss) else None
+
+
+def _together(relation: Relation, parts: Sequence[Part], collecting: Collecting, spend: Loss, name: str) -> Measurement:
     """The composition of all parts, whose rows are read once for all of them."""
     steps = [step.function for step in relation.steps]
     statistics = [part.statistic for part in parts]
@@ -142,6 +205,8 @@ def _together(
         return tuple(noise(integers) for noise, integers in zip(noises, exact, strict=True))
 
     members = [part.measurement for part in parts]
-    together = compose(relation.source_space, members, measure=measure)
+    # What is converted at a delta is added up before; pure losses are converted one by one.
+    late = members[0].measure != PureDP and spend.measure == ApproxDP
+    together = compose(relation.source_space, members, measure=members[0].measure if late else spend.measure)
     # Each member would read the rows by itself; what they release is the same if all are handed what one pass found.
-    return replace(together, function=release, made_by=name, identity=())
+    return counted(replace(together, function=release, made_by=name, identity=()), spend)

@@ -17,7 +17,7 @@ from viameter.mechanisms import calibrate, top_k
 from viameter.mechanisms.selection import noisy_max_exponential
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
-from viameter.query.planning import scaled
+from viameter.query.planning import counted, noise_losses
 from viameter.query.relation import Relation
 from viameter.query.statistics import Statistic, Total, Units
 from viameter.sampling import exponential as draw_exponential
@@ -77,33 +77,37 @@ class Top:
 
     measurement: Measurement
     scale: Fraction
+    noise: str
+    """Which noise a pick is drawn with: "exponential" or "gumbel"."""
 
 
 def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bool, spend: Loss, name: str) -> Top:
-    """The indices of the k largest counts of rows or units, by key, for this loss."""
+    """The indices of the k largest counts of rows or units, by key, for this loss: with the pick of less noise."""
     size = collecting.keys.size
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= size:
         raise ParameterError(f"top: k={plain(k)} is not a number of keys: expected a whole number from 1 to {size}")
     # Rows without names are units by themselves, and counted as such.
     statistic = Units() if by_units and relation.unit.rows_without_limit is None else Total()
-    loss = scaled(spend, Fraction(1))
     made = _replaced if relation.unit.replaces else _added
-    found = made(relation, statistic, collecting, k, loss, name)
-    return Top(found.measurement.to(spend.measure), found.scale)
+    # A key that is picked is behind the best by the scale times one and the same number, whichever the pick.
+    losses = [loss for losses in noise_losses(spend).values() for loss in losses if loss.measure in PICKS]
+    each = [made(relation, statistic, collecting, k, loss, name) for loss in losses]
+    found = min(each, key=lambda top: top.scale)
+    return Top(counted(found.measurement, spend), found.scale, found.noise)
 
 
 def _replaced(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Loss, name: str) -> Top:
     """Counts that move in both directions."""
     counts = contributing(relation, statistic, collecting, LInfDistance())
     found = calibrate(top_k, counts, d_in=1, loss=loss, k=k, noise=PICKS[loss.measure][0])
-    return Top(found, dict(found.steps[-1].bound.parameters)["scale"])
+    return Top(found, dict(found.steps[-1].bound.parameters)["scale"], PICKS[loss.measure][0])
 
 
 def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Any, name: str) -> Top:
     """Counts that move in one direction: half of the noise is enough."""
     limits = statistic.limits(collecting.limits)
     rows, per_group = (INFINITY if limit is None else Fraction(limit) for limit in (limits.rows, limits.per_group))
-    most, (_, pick, step) = Fraction(min(rows, per_group)), PICKS[loss.measure]
+    most, (noise, pick, step) = Fraction(min(rows, per_group)), PICKS[loss.measure]
     if loss.measure == PureDP:
         scale = read_scale(most * k / Fraction(loss.epsilon))
     else:
@@ -120,4 +124,4 @@ def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: 
         bound=by(top_keys_of_added_units, step=step, k=k, scale=scale, rows=rows, per_group=per_group),
         made_by=name,
     )
-    return Top(reduce(lambda later, earlier: earlier >> later, reversed(relation.steps), made), scale)
+    return Top(reduce(lambda later, earlier: earlier >> later, reversed(relation.steps), made), scale, noise)

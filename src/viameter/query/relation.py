@@ -18,11 +18,14 @@ from viameter.query.bounding.identity import comparable
 from viameter.query.database import Database, database_space
 from viameter.query.engines import portable_digest, public_table
 from viameter.query.expressions import Column, Expression, Kind, Schema, to_ibis
+from viameter.query.expressions.nullability import never_null, required_by
 from viameter.query.public_tables import PublicTable
 from viameter.query.rows import RESERVED, UNIT, Rows
 from viameter.query.spaces import space_of
 from viameter.query.theorems import units_one_by_one
 from viameter.query.units import Unit
+
+WHOLE = (Kind.INTEGER, Kind.BOOLEAN)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,12 +72,13 @@ class Relation:
     def filter(self, predicate: Expression) -> Relation:
         """The rows for which the predicate is true; those for which it is NULL are left out."""
         self._require(predicate, Kind.BOOLEAN, "filter")
-        return self._step(f"filter({predicate!r})", Keep(predicate), self.schema)
+        schema = Schema(self.schema, self.schema.unusable, self.schema.required | required_by(predicate))
+        return self._step(f"filter({predicate!r})", Keep(predicate), schema)
 
     def select(self, names: Sequence[str]) -> Relation:
         """These columns alone."""
         wanted = [names] if isinstance(names, str) else list(names)
-        schema = Schema({name: self.schema.require(name) for name in wanted})
+        schema = Schema({name: self.schema.require(name) for name in wanted}, required=self.schema.required)
         return self._step(f"select({_names(wanted)})", _selecting(wanted, schema), schema)
 
     def derive(self, columns: Mapping[str, Expression]) -> Relation:
@@ -84,15 +88,21 @@ class Relation:
             _require_own(name)
         types = {**dict(self.schema), **{name: expression.type for name, expression in columns.items()}}
         _require_apart(types, columns)
+        # A real beyond the range of columns is NULL when it is read again.
+        filled = {
+            name for name, made in columns.items()
+            if never_null(made, self.schema.required) and (made.type.kind in WHOLE or made.type.is_settled)
+        }  # fmt: skip
+        schema = Schema(types, required=(self.schema.required - set(columns)) | filled)
 
         def derive(rows: Rows) -> Rows:
             return rows.with_expression(
                 lambda table: table.mutate(**{name: to_ibis(made, table) for name, made in columns.items()}),
-                Schema(types),
+                schema,
             )
 
         text = ", ".join(f"{_names([name])}={made!r}" for name, made in columns.items())
-        return self._step(f"derive({text})", derive, Schema(types))
+        return self._step(f"derive({text})", derive, schema)
 
     def join_public(self, other: PublicTable, on: Sequence[str]) -> Relation:
         """Rows with the columns of public rows that have the same values in `on`; those without a match are left out.
@@ -116,7 +126,7 @@ class Relation:
             raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
         for name in added:
             _require_own(name)
-        schema = Schema({**dict(self.schema), **added})
+        schema = Schema({**dict(self.schema), **added}, required=self.schema.required)
         _require_apart(schema, added)
 
         def join(rows: Rows) -> Rows:
@@ -162,7 +172,8 @@ class Relation:
         both = [name for name in added if name in self.schema]
         if both:
             raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
-        schema = Schema({**dict(self.schema), **added})
+        filled = self.schema.required | (other.schema.required & set(added))
+        schema = Schema({**dict(self.schema), **added}, required=filled)
         _require_apart(schema, added)
 
         def join(source: Rows | Database) -> Rows:

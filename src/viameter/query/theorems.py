@@ -108,36 +108,48 @@ def contributions_of_replaced_units(
     groups: Extended,
     per_group: Extended,
     norm: str,
+    cells: int | None = None,
 ) -> Extended:
     """Sums by group change by what a unit's rows took away and brought, for each unit whose rows are others.
 
     Theorem
-        Let F be as for units that are added or removed, with M, R, G, P and S as there. If x' is x with the rows of
-        d_in units replaced by others (or by none), F(x) and F(x') are at most 2 d_in M min(R, G P) apart in L1 norm, in
-        the largest coordinate d_in min(R, P) (max(upper, 0) - min(lower, 0)), and in L2 norm 2 d_in M sqrt(S), or
-        sqrt(2) d_in M sqrt(S) if the integers have one sign.
+        Let F be as for units that are added or removed, with M, R, G, P and S as there, and let its vectors have C
+        coordinates. Let a = -min(lower, 0), b = max(upper, 0) and W = (a + b) min(R, P). If x' is x with the rows of
+        d_in units replaced by others (or by none), F(x) and F(x') are at most d_in W apart in the largest coordinate,
+        at most d_in min(2 M min(R, G P), C W) in L1 norm, and at most d_in sqrt(min(2 (a^2 + b^2) S, C W^2)) in L2
+        norm. With one coordinate all three are d_in W.
     Requires
-        What the theorem on units that are added or removed requires.
+        What the theorem on units that are added or removed requires; and that the vectors have no more than `cells`
+        coordinates, in all groups together, if `cells` is given.
     Ensures
-        The bound is that distance; roots are rounded up.
+        The bound is that distance, with C infinite if `cells` is not given; roots are rounded up.
     Proof
-        One vector v of a unit leaves and one w enters, both as there: |v - w| <= |v| + |w| in every norm. If all
-        coordinates have one sign, |v - w|^2 = |v|^2 + |w|^2 - 2 <v, w> <= |v|^2 + |w|^2 in L2 norm. A coordinate of
-        v is between min(R, P) min(lower, 0) and min(R, P) max(upper, 0).
+        One vector v of a unit leaves and one w enters, both as there: |v - w| <= |v| + |w| in L1 norm. Let n and m be
+        the numbers of rows that they have in a coordinate. The coordinate of v is between -a n and b n (a row that was
+        filtered out, or has no value, gives 0, whatever the ends are), that of w between -a m and b m, and n and m are
+        at most min(R, P): they are at most max(b n + a m, b m + a n) <= W apart. C coordinates have at most C times
+        the largest in L1 norm, and sqrt(C) times it in L2 norm. By the inequality of Cauchy and Schwarz, b n + a m <=
+        sqrt(a^2 + b^2) sqrt(n^2 + m^2), and the squares of the n in all coordinates add up to at most S, as do those
+        of the m. Add up over units by the triangle inequality.
     Example
         >>> limits = {"rows": Fraction(1), "groups": Fraction(1), "per_group": Fraction(1)}
         >>> contributions_of_replaced_units(Fraction(1), lower=Fraction(0), upper=Fraction(4), **limits, norm="L1")
         Fraction(8, 1)
+        >>> ends = {"lower": Fraction(2), "upper": Fraction(4)}
+        >>> contributions_of_replaced_units(Fraction(1), **ends, **limits, norm="L1", cells=1)
+        Fraction(4, 1)
     """
-    largest, one_sign = max(abs(lower), abs(upper)), lower >= 0 or upper <= 0
+    below, above = -min(lower, ZERO), max(upper, ZERO)
+    one = times(below + above, min(rows, per_group))
+    coordinates = INFINITY if cells is None else Fraction(cells)
     if norm == "Linf":
-        width = max(upper, ZERO) - min(lower, ZERO)
-        return times(width, times(_norm_of_rows(rows, groups, per_group, norm), d_in))
-    if norm == "L2" and one_sign:
-        square = largest_square(rows, groups, per_group)
-        twice = INFINITY if square == INFINITY else dyadic.sqrt_up(2 * Fraction(square))
-        return times(largest, times(twice, d_in))
-    return times(2 * largest, times(_norm_of_rows(rows, groups, per_group, norm), d_in))
+        return times(one, d_in)
+    if norm == "L1":
+        both = times(2 * max(below, above), most_rows(rows, groups, per_group))
+        return times(min(both, times(one, coordinates)), d_in)
+    both = times(2 * (below**2 + above**2), largest_square(rows, groups, per_group))
+    square = min(both, times(one, times(one, coordinates)))
+    return times(INFINITY if square == INFINITY else dyadic.sqrt_up(Fraction(square)), d_in)
 
 
 def _norm_of_rows(rows: Extended, groups: Extended, per_group: Extended, norm: str) -> Extended:

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from viameter.arith import Number
 from viameter.composition import compose
 from viameter.core import Loss, Measurement
 from viameter.errors import ParameterError, plain
-from viameter.measures import ZCDP, ApproxDP, PureDP, approx, approx_zcdp, pure, zcdp
 from viameter.query.answer import Answer
 from viameter.query.estimates.noise import read_alpha
-from viameter.query.planning import Plan, read_spend
+from viameter.query.planning import Plan, part_of, read_spend
 from viameter.query.preview import Preview
 from viameter.session.budget import Session
 from viameter.session.counting import Counted, as_written, count_together
@@ -56,7 +54,7 @@ class Together:
     def preview(self, *, spend: Loss, alpha: Number = ALPHA) -> TogetherPreview:
         """What it would cost, and how that was counted; no row is read, and nothing is spent."""
         session, whole = self.session, self.measurement(spend=spend)
-        each = _part_of(spend, self.share)
+        each = part_of(spend, self.share)
         shown = {name: question.preview(spend=each, alpha=alpha) for name, question in self.questions.items()}
         loss: Loss = whole.map(1)
         return TogetherPreview(
@@ -104,7 +102,7 @@ class Together:
 
     def _planned(self, spend: Loss) -> tuple[list[Plan], Measurement]:
         session, counted = self.session, self._counted
-        each = _part_of(read_spend(spend, session.measure), self.share)
+        each = part_of(read_spend(spend, session.measure), self.share)
         plans = [question._plan(each, None) for question in self.questions.values()]
         members: list[Measurement] = [plan.measurement for plan in plans]
         made_by = f"together({', '.join(self.questions)})"
@@ -159,13 +157,3 @@ def together(**questions: Question) -> Together:
     if any(question.table.session is not made.session for question in questions.values()):
         raise ParameterError("together: all questions must be of one session, to whose budget they are charged")
     return made
-
-
-def _part_of(loss: Loss, share: Fraction) -> Loss:
-    """A share of a loss to spend, in its measure; noise needs no delta."""
-    amount: Any = loss
-    if loss.measure in (PureDP, ApproxDP):
-        epsilon = Fraction(amount.epsilon) * share
-        return pure(epsilon) if loss.measure == PureDP else approx(epsilon, 0)
-    rho = Fraction(amount.rho) * share
-    return zcdp(rho) if loss.measure == ZCDP else approx_zcdp(rho, 0)

@@ -15,7 +15,7 @@ from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
-from viameter.query.planning import noise_kind
+from viameter.query.planning import noise_kinds
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
 from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
@@ -134,4 +134,4 @@ def check_budget(budget: Any) -> None:
     """Refuse what is no budget, or one in a measure that questions cannot be answered in."""
     if not isinstance(budget, Loss):
         raise ParameterError(f"budget={plain(budget)} is not a loss: expected e.g. zcdp('1/2')")
-    noise_kind(budget.measure)
+    noise_kinds(budget.measure)

@@ -43,6 +43,7 @@ def open(
     budget: Loss | None = None,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
+    required: Sequence[str] = (),
     order: Order = "native",
     progress: Progress | None = None,
     ledger: Ledger | str | Path | None = None,
@@ -58,9 +59,10 @@ def open(
     or Polars DataFrame, an Arrow table, a dict of lists, or any Ibis table; or a dict of several such sources by name,
     which then share the budget. `unit` says whose presence is hidden: `per("patient", rows=5)`, `per_row()`, ...
     `types` says what columns are ("integer", "real", "text", "boolean", "date", "timestamp") where that would be found
-    out from rows, as in a CSV file; values that are none are NULL. With order="portable" every engine keeps the same
-    rows of a unit; "native" is faster. With `cached`, the rows of a file or a frame are copied into memory now, as they
-    are, so that questions need not read them again.
+    out from rows, as in a CSV file; values that are none are NULL. `required` names columns that must have a value:
+    rows without one are left out of every question, so that their number serves as the denominator of a mean, too. With
+    order="portable" every engine keeps the same rows of a unit; "native" is faster. With `cached`, the rows of a file
+    or a frame are copied into memory now, as they are, so that questions need not read them again.
 
     With a `ledger` (a path, a PostgreSQL URL, or one that is open), what is spent is on disk, and shared with all who
     ask: `dataset` is what the rows are called there (the name of a file or a table, if it has one), and has the budget;
@@ -83,6 +85,10 @@ def open(
     paying = Paying.read(source, table, budget, ledger, dataset, scopes, by, deadline)
     if order not in ("native", "portable"):
         raise ParameterError(f"order={plain(order)}: expected 'native' or 'portable'")
+    if required and isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
+        raise ParameterError(
+            'required: columns of several tables; filter each of them, as in t.filter(~t["x"].is_null())'
+        )
     if types is not None and isinstance(source, Mapping) and all(_is_source(value) for value in source.values()):
         raise ParameterError("types: columns of several tables; give a table of known types for each of them")
     if cached and isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
@@ -96,7 +102,16 @@ def open(
     opened = _typed(open_source(source, table=table), types or {})
     rows = _rows(copied(opened) if cached else opened, unit)
     session = _session(rows, space_of(rows.schema, unit), unit, paying, order, progress)
-    return Table(session, Relation(rows, unit))
+    return Table(session, _with_values(Relation(rows, unit), required))
+
+
+def _with_values(relation: Relation, required: Any) -> Relation:
+    """The rows that have a value in each of these columns: a filter, which looks at one row at a time."""
+    if isinstance(required, str) or not isinstance(required, Sequence):
+        raise ParameterError(f'required={plain(required)}: expected a list of columns, as in required=["wait"]')
+    for name in required:
+        relation = relation.filter(~relation[name].is_null())
+    return relation
 
 
 @dataclass(frozen=True, slots=True)

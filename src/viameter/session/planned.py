@@ -14,8 +14,10 @@ from typing import Any
 
 from viameter.core import Loss, Transformation
 from viameter.ledger.settled import Itself
+from viameter.query.choosing import Readings, narrowest
 from viameter.query.collecting import Collecting
-from viameter.query.planning import Plan, plan
+from viameter.query.estimates.noise import Kind
+from viameter.query.planning import Plan, noise_losses, plan
 from viameter.query.relation import Keep, Relation
 from viameter.query.rows import Rows
 from viameter.query.statistics import Statistic
@@ -30,24 +32,28 @@ _ATTRIBUTE = "_plans"
 def plan_of(
     session: Any,
     relation: Relation,
-    weights: Mapping[Statistic, Fraction],
+    readings: Readings,
+    weights: Mapping[Kind, Mapping[Statistic, Fraction]],
     collecting: Collecting,
     spend: Loss,
     *,
     name: str,
     identity: str,
 ) -> Plan:
-    """The plan of a question, which is known by `identity` as a query to something that was spawned."""
+    """The plan of a question, which is known by `identity` as a query to something that was spawned.
+
+    Where the loss allows several kinds of noise, it is the plan with the narrowest intervals.
+    """
     asked = _Asked(
         source=Itself(relation.source),
         unit=Itself(relation.unit),
         fanout=relation.fanout,
         steps=tuple(map(_known_by, relation.steps)),
-        weights=tuple(weights.items()),
+        weights=tuple((kind, tuple(weights[kind].items())) for kind in noise_losses(spend)),
         collecting=(collecting.keys, collecting.limits, collecting.order, Itself(collecting.progress)),
         spend=(type(spend), spend),
         texts=(name, identity),
-        made_of=(relation, collecting),
+        made_of=(relation, readings, collecting),
     )
     if collecting.keys.size > MOST_GROUPS:
         return _plan(asked)
@@ -66,12 +72,12 @@ class _Asked:
     unit: Itself
     fanout: int
     steps: tuple[Hashable, ...]
-    weights: tuple[tuple[Statistic, Fraction], ...]
+    weights: tuple[tuple[Kind, tuple[tuple[Statistic, Fraction], ...]], ...]
     collecting: tuple[Hashable, ...]
     spend: tuple[type, Loss]
     texts: tuple[str, str]
     """They tell apart what Python takes for equal: 1, 1.0 and True."""
-    made_of: tuple[Relation, Collecting] = field(compare=False)
+    made_of: tuple[Relation, Readings, Collecting] = field(compare=False)
 
 
 def _known_by(step: Transformation) -> Hashable:
@@ -107,7 +113,10 @@ def _with_filters_made_once(relation: Relation) -> Relation:
 
 
 def _plan(asked: _Asked) -> Plan:
-    (relation, collecting), (name, identity) = asked.made_of, asked.texts
-    relation = _with_filters_made_once(relation)
-    made = plan(relation, dict(asked.weights), collecting, asked.spend[1], name=name)
+    (relation, readings, collecting), (name, identity) = asked.made_of, asked.texts
+    relation, spend = _with_filters_made_once(relation), asked.spend[1]
+    plans = {
+        kind: plan(relation, dict(weights), collecting, spend, kind=kind, name=name) for kind, weights in asked.weights
+    }
+    made = narrowest(plans, readings)
     return replace(made, measurement=replace(made.measurement, identity=(identity,)))

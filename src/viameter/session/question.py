@@ -14,13 +14,15 @@ from viameter.core import Loss, Measurement
 from viameter.errors import OverBudget, ParameterError, plain
 from viameter.query.aggregates import Reading, read_aggregate
 from viameter.query.answer import Answer
+from viameter.query.choosing import Readings
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import limits_of
 from viameter.query.estimates import without_guesses
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
-from viameter.query.planning import Part, Plan, noise_kind, read_spend
+from viameter.query.planning import Part, Plan, noise_kinds, read_spend
 from viameter.query.preview import Preview, PreviewRow
+from viameter.query.sharing import read_together, shares_of
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
 from viameter.session.planned import plan_of
@@ -58,12 +60,12 @@ class Grouped:
                 raise ParameterError(
                     f"agg: {name!r} is what an end of another aggregate's interval is called; rename it"
                 )
-        kind = noise_kind(self.table.session.measure)
+        asked = {name: read_aggregate(name, given) for name, given in aggregates.items()}
         readings = {
-            name: read_aggregate(name, given).read(self.table.schema, kind) for name, given in aggregates.items()
+            kind: read_together(asked, self.table.schema, kind) for kind in noise_kinds(self.table.session.measure)
         }
         # What nothing limits is refused here, before anything is planned.
-        statistics = [one for reading in readings.values() for one in reading.statistics]
+        statistics = [one for each in readings.values() for reading in each.values() for one in reading.statistics]
         limits = limits_of(self.table.relation, self.table.limits, statistics=statistics, groups=self.keys.size)
         session = self.table.session
         collecting = Collecting(self.keys, limits, session.order, session.progress)
@@ -81,8 +83,14 @@ class Question:
     """Aggregates by group of a private table. It is public: it says what is asked, and nothing of the rows."""
 
     grouped: Grouped
-    readings: Mapping[str, Reading]
+    by_noise: Readings
+    """The aggregates, as they are read for each kind of noise that may be drawn."""
     collecting: Collecting
+
+    @property
+    def readings(self) -> Mapping[str, Reading]:
+        """The aggregates, as they are read for the noise that needs no delta."""
+        return next(iter(self.by_noise.values()))
 
     @property
     def table(self) -> Table:
@@ -98,7 +106,7 @@ class Question:
         planned, chance = self._plan(spend, weights), read_alpha(alpha)
         by_statistic = {part.statistic: part for part in planned.parts}
         rows = []
-        for name, reading in self.readings.items():
+        for name, reading in self.by_noise[planned.kind].items():
             parts = [by_statistic[statistic] for statistic in reading.statistics]
             losses = [part.loss for part in dict.fromkeys(parts)]
             cost = losses[0].measure.total(losses)
@@ -108,7 +116,7 @@ class Question:
         session = self.table.session
         return Preview(
             tuple(rows), planned.loss, session.spent, session.left, session.fits(planned.measurement), chance,
-            session.unit, self.collecting.limits.words,
+            session.unit, self.collecting.limits.words, (planned.why,) if planned.why else (),
         )  # fmt: skip
 
     def release(
@@ -151,28 +159,28 @@ class Question:
 
     def _spend_for(self, within: Mapping[str, Number], alpha: Fraction, weights: Mapping[str, Number] | None) -> Loss:
         return spend_for(
-            self.table.relation, self.readings, self._shares(weights), self.collecting, within, alpha,
+            self.table.relation, self.readings, self._shares(self.readings, weights), self.collecting, within, alpha,
             self.table.session.measure,
         )  # fmt: skip
 
     def _answer(self, planned: Plan, released: Any, alpha: Fraction, *, raw: bool = False) -> Answer:
-        noisy = planned.noisy(released)
+        noisy, readings = planned.noisy(released), self.by_noise[planned.kind]
         estimates = {
             name: (reading.raw if raw and reading.raw is not None else reading.estimate)(
                 [noisy[statistic] for statistic in reading.statistics], alpha
             )
-            for name, reading in self.readings.items()
+            for name, reading in readings.items()
         }
-        estimates, notes = (estimates, ()) if raw else consistent(estimates, self.readings)
+        estimates, notes = (estimates, ()) if raw else consistent(estimates, readings)
         estimates = {
-            name: one if (span := self.readings[name].span) is None else without_guesses(one, span)
+            name: one if (span := readings[name].span) is None else without_guesses(one, span)
             for name, one in estimates.items()
         }
         unknown = [name for name, one in estimates.items() if np.isnan(one.value).any()]
         if unknown:
             notes = (*notes, f"where {', '.join(unknown)} is unknown, its interval is all that there could be: {CURE}")
         negative = [
-            name for name, reading in self.readings.items()
+            name for name, reading in readings.items()
             if reading.raw is not None and not raw and (noisy[reading.statistics[0]].values < 0).any()
         ]  # fmt: skip
         if negative:
@@ -188,11 +196,12 @@ class Question:
             self.grouped.shown or keys.columns,
             labels,
             estimates,
-            {name: reading.covers for name, reading in self.readings.items()},
+            {name: reading.covers for name, reading in readings.items()},
             alpha,
             planned.measurement,
             self.table.unit,
             notes,
+            noise=planned.why,
         )
 
     def _identity(self) -> str:
@@ -203,27 +212,24 @@ class Question:
 
     def _plan(self, spend: Loss, weights: Mapping[str, Number] | None) -> Plan:
         loss = read_spend(spend, self.table.session.measure)
+        shares = {kind: self._shares(readings, weights) for kind, readings in self.by_noise.items()}
         return plan_of(
-            self.table.session, self.table.relation, self._shares(weights), self.collecting, loss,
+            self.table.session, self.table.relation, self.by_noise, shares, self.collecting, loss,
             name=repr(self), identity=self._identity(),
         )  # fmt: skip
 
-    def _shares(self, weights: Mapping[str, Number] | None) -> dict[Statistic, Fraction]:
+    def _shares(
+        self, readings: Mapping[str, Reading], weights: Mapping[str, Number] | None
+    ) -> dict[Statistic, Fraction]:
         """The weight of each statistic: what aggregates that use it give it, each in equal parts to all it uses."""
         given = {} if weights is None else dict(weights)
-        unknown = [name for name in given if name not in self.readings]
+        unknown = [name for name in given if name not in readings]
         if unknown:
-            raise ParameterError(
-                f"weights: there is no aggregate {plain(unknown[0])}; there are {', '.join(self.readings)}"
-            )
-        found: dict[Statistic, Fraction] = {}
-        for name, reading in self.readings.items():
-            weight = Fraction(given.get(name, 1))
-            if weight <= 0:
-                raise ParameterError(f"weights[{name!r}]={given[name]!s} is not above 0")
-            for statistic in reading.statistics:
-                found[statistic] = found.get(statistic, Fraction(0)) + weight / len(reading.statistics)
-        return found
+            raise ParameterError(f"weights: there is no aggregate {plain(unknown[0])}; there are {', '.join(readings)}")
+        for name, weight in given.items():
+            if Fraction(weight) <= 0:
+                raise ParameterError(f"weights[{name!r}]={weight!s} is not above 0")
+        return shares_of(readings, given)
 
     def __repr__(self) -> str:
         keys = self.grouped.shown or self.grouped.keys.columns

@@ -111,7 +111,7 @@ class Ranking:
         # A pick is more than s ln(n/b) behind the best with a chance of at most b; b = alpha/k for each of k picks.
         behind = made.scale * dyadic.log_up(self.grouped.keys.size * self.k / chance)
         covers = f"every key that is picked, but for a chance of {show(chance)} in all; not rows that were not kept"
-        kind = "Gumbel" if hasattr(spend, "rho") else "exponential"
+        kind = "Gumbel" if made.noise == "gumbel" else made.noise
         row = PreviewRow(
             f"top {self.k}", made.measurement.map(1), f"{kind} {float(made.scale):.4g}",
             {f" {self.by} behind the best that is left": float(behind)}, covers,

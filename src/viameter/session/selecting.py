@@ -11,14 +11,14 @@ from viameter.arith import Number, exact, show
 from viameter.composition import adaptive
 from viameter.core import Loss, Measurement
 from viameter.errors import NumberError
-from viameter.measures import approx, approx_zcdp
+from viameter.measures import ApproxDP
 from viameter.query.answer import Answer
 from viameter.query.bounding import Limits
 from viameter.query.estimates import Estimate
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.expressions import Kind
 from viameter.query.keys import Keys
-from viameter.query.planning import read_spend
+from viameter.query.planning import part_of, read_spend
 from viameter.query.preview import Preview, PreviewRow
 from viameter.query.selection import Key, Selection, require_delta, require_keys, select_keys
 from viameter.session.question import ALPHA, Grouped, Question
@@ -26,7 +26,8 @@ from viameter.session.table import Table
 from viameter.theorem import Explanation
 
 SHARE = Fraction(1, 4)
-"""Which part of epsilon or rho finds the keys, unless something else is asked for; all of delta does."""
+"""Which part of epsilon or rho finds the keys, unless something else is asked for; all of delta does, or half of it
+where the other half makes the noise of numbers less."""
 PLACES = 10_000
 """Widths are previewed for no more groups than this; noise does not depend on more."""
 
@@ -84,7 +85,8 @@ class SelectedAnswer(Answer):
         """What the release tells of one unit at most; below it, what was run within the losses that were fixed."""
         whole = self.measurement.explain(1)
         premises = tuple(stage.explain(1).derivation for stage in self.stages)
-        return Explanation(whole.claim, replace(whole.derivation, premises=premises))
+        remarks = (self.noise,) if self.noise else ()
+        return Explanation(whole.claim, replace(whole.derivation, premises=premises), remarks)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -157,7 +159,8 @@ class SelectingQuestion:
             answer = self._empty(losses[1], weights, chance)
         notes = (hidden(selection), *answer.notes)
         return SelectedAnswer(
-            answer.keys, answer.groups, answer.estimates, answer.covers, chance, plan, self.table.unit, notes, stages
+            answer.keys, answer.groups, answer.estimates, answer.covers, chance, plan, self.table.unit, notes, stages,
+            noise=answer.noise,
         )  # fmt: skip
 
     def _identity(self, selection: Selection, loss: Loss, weights: Mapping[str, Number] | None) -> str:
@@ -172,9 +175,13 @@ class SelectingQuestion:
         share = exact(selection_share, name="selection_share")
         if not 0 < share < 1:
             raise NumberError(f"selection_share={selection_share!s} is not between 0 and 1")
-        made: Any = approx if hasattr(loss, "epsilon") else approx_zcdp
-        amount = Fraction(loss.epsilon if hasattr(loss, "epsilon") else loss.rho)
-        return made(amount * share, loss.delta), made(amount * (1 - share), 0)
+        first: Any = part_of(loss, share)
+        second: Any = part_of(loss, 1 - share)
+        # Keys need delta, and noise may use some of it: half, if that makes intervals narrower.
+        shared: Loss = replace(second, delta=loss.delta / 2)
+        if loss.measure == ApproxDP and self.question(self.placeholders())._plan(shared, None).kind == "gaussian":
+            return replace(first, delta=loss.delta / 2), shared
+        return replace(first, delta=loss.delta), replace(second, delta=Fraction(0))
 
     def _selection(self, loss: Loss) -> Selection:
         session = self.table.session

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import Number, exact
+from viameter.arith import Number, dyadic, exact
 from viameter.core import Loss, Measure
 from viameter.errors import NoTheorem, NumberError, ParameterError, plain
 from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx, approx_zcdp, pure, zcdp
@@ -15,7 +15,7 @@ from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
 from viameter.query.estimates.noise import Kind
-from viameter.query.planning import noise_kind
+from viameter.query.planning import noise_kinds
 from viameter.query.relation import Relation
 from viameter.query.statistics import Statistic
 from viameter.spaces import L1Distance, L2Distance
@@ -36,7 +36,8 @@ def spend_for(
     """The least loss for which the named aggregates are within these widths, shared as shares say."""
     if not isinstance(within, Mapping) or not within:
         raise ParameterError(f'within={plain(within)}: expected widths by name, as in within={{"n": 25}}')
-    kind, total = noise_kind(measure), sum(shares.values(), Fraction(0))
+    # No delta was named, and a smaller one costs a larger epsilon: the noise that needs none.
+    kind, total = noise_kinds(measure)[0], sum(shares.values(), Fraction(0))
     needed = Fraction(0)
     for name, asked in within.items():
         if name not in readings:
@@ -49,12 +50,12 @@ def spend_for(
                 f"within[{name!r}]: how wide this interval is depends on how many rows there are in a group, so "
                 "that what it costs would tell of them; ask for a width of a count or a sum, or give spend=..."
             )
-        statistic = reading.statistics[0]
         norm = L1Distance() if kind == "laplace" else L2Distance()
-        distance = Fraction(contributing(relation, statistic, collecting, norm).map(1))
-        scale = _largest_scale(reading, kind, width, alpha, name)
-        amount = distance / scale if kind == "laplace" else (distance / scale) ** 2 / 2
-        needed = max(needed, amount * total / shares[statistic])
+        distances = [Fraction(contributing(relation, one, collecting, norm).map(1)) for one in reading.statistics]
+        parts = [shares[one] / total for one in reading.statistics]
+        scale = _largest_scale(reading, kind, _ratios(kind, distances, parts), width, alpha, name)
+        amount = distances[0] / scale if kind == "laplace" else (distances[0] / scale) ** 2 / 2
+        needed = max(needed, amount / parts[0])
     made: dict[Measure, Any] = {
         PureDP: pure, ZCDP: zcdp, ApproxDP: lambda x: approx(x, 0), ApproxZCDP: lambda x: approx_zcdp(x, 0),
     }  # fmt: skip
@@ -62,13 +63,25 @@ def spend_for(
     return found
 
 
-def _largest_scale(reading: Reading, kind: Kind, width: Fraction, alpha: Fraction, name: str) -> Fraction:
+def _ratios(kind: Kind, distances: list[Fraction], parts: list[Fraction]) -> list[Fraction]:
+    """How large the scale of each noise is, as a multiple of that of the first; rounded up."""
+    away = [distance / distances[0] for distance in distances]
+    if kind == "laplace":
+        return [far * parts[0] / part for far, part in zip(away, parts, strict=True)]
+    # Scales of Gaussian noise are rounded up to fewer bits when they are calibrated.
+    roots = [dyadic.sqrt_up(parts[0] / part) * (1 + Fraction(1, 2**40)) for part in parts[1:]]
+    return [Fraction(1), *(far * root for far, root in zip(away[1:], roots, strict=True))]
+
+
+def _largest_scale(
+    reading: Reading, kind: Kind, ratios: list[Fraction], width: Fraction, alpha: Fraction, name: str
+) -> Fraction:
     """About the largest scale of noise whose interval is within the width, and never one whose interval is not."""
     assert reading.fixed_width is not None
     widths = reading.fixed_width
 
     def fits(scale: Fraction) -> bool:
-        return widths([Noise(kind, scale)], alpha) <= width
+        return widths([Noise(kind, scale * ratio) for ratio in ratios], alpha) <= width
 
     high = Fraction(1)
     while fits(high) and high < 2**52:

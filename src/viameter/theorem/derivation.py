@@ -50,6 +50,8 @@ class Explanation:
 
     claim: str
     derivation: Derivation
+    remarks: tuple[str, ...] = ()
+    """What was chosen, and why, in sentences; nothing rests on them."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ class Explanation:
         lines = [self.claim, *_tree(self.derivation, "", "")]
         if self.assumptions:
             lines += ["It rests on trust that:", *(f"  * {text}" for text in self.assumptions)]
+        lines += self.remarks
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -57,19 +57,23 @@ def histogram_of_added_rows(d_in: Extended) -> Extended:
 @theorem(
     "histogram-of-replaced-rows", cites="Dwork and Roth 2014, Section 3.3 (histogram queries)", numbers=Numbers.OUTWARD
 )
-def histogram_of_replaced_rows(d_in: Extended, *, norm: str, steps_per_change: int) -> Extended:
+def histogram_of_replaced_rows(
+    d_in: Extended, *, norm: str, steps_per_change: int, bins: int | None = None
+) -> Extended:
     """A histogram changes by one in each of two bins for each row that is replaced.
 
     Theorem
         For disjoint bins and c rows replaced, h(x) - h(x') has L1 norm at most 2c, L2 norm at most sqrt(2) c and Linf
-        norm at most c.
+        norm at most c; with one bin, c in every norm.
     Requires
-        A row is in at most one bin. The number of rows is public, or a step replaces rows.
+        A row is in at most one bin. The number of rows is public, or a step replaces rows. There are at most `bins`
+        bins, if that is given.
     Ensures
         The bound is that of the norm, with c = d_in where a step replaces rows and d_in/2 rounded down where two do;
         sqrt(2) c is rounded up.
     Proof
-        One replaced row changes h by e_j - e_i or by one of the two, of norms 2, sqrt(2) and 1. Add up.
+        One replaced row changes h by e_j - e_i or by one of the two, of norms 2, sqrt(2) and 1; with one bin, by e_1 or
+        -e_1 or not at all, of norm 1. Add up.
     Example
         >>> histogram_of_replaced_rows(Fraction(3), norm="L1", steps_per_change=1)
         Fraction(6, 1)
@@ -77,6 +81,8 @@ def histogram_of_replaced_rows(d_in: Extended, *, norm: str, steps_per_change: i
         1.4142135623730951
     """
     replaced = changes(d_in, steps_per_change)
+    if bins == 1:
+        return replaced
     if norm == "L2":
         if replaced in (ZERO, INFINITY):
             return replaced
@@ -118,7 +124,7 @@ def histogram(
     stability = (
         by(histogram_of_added_rows)
         if steps is None
-        else by(histogram_of_replaced_rows, norm=NORMS[type(metric)], steps_per_change=steps)
+        else by(histogram_of_replaced_rows, norm=NORMS[type(metric)], steps_per_change=steps, bins=total)
     )
     return Transformation(
         input_space=space,

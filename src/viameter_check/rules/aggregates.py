@@ -13,6 +13,7 @@ from viameter_check.places import COUNTS, NUMBER, ROWS, domain_text
 from viameter_check.report import Refused
 from viameter_check.rules.table import (
     OUTWARD,
+    AddedLater,
     Derived,
     distance,
     finite,
@@ -90,12 +91,16 @@ def histogram_of_added_rows(node: Node) -> Derived:
     return distance(given, _counts_of_bins(node), node.output.metric)
 
 
-@rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole)
-def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int) -> Derived:
-    """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf."""
+@rule("histogram-of-replaced-rows", numbers=OUTWARD, norm=word, steps_per_change=whole, bins=AddedLater(whole))
+def histogram_of_replaced_rows(node: Node, *, norm: str, steps_per_change: int, bins: int = 2) -> Derived:
+    """Two bins move by one: 2 in L1, the square root of 2 in L2, 1 in Linf; where there is one bin, it moves by one."""
     given = _given_rows(node)
     needs(norm in NORMS, "is not a norm", "parameters.norm")
+    if "bins" in node.parameters:
+        needs(node.output.data.size == bins, "is not the number of bins of the output", "parameters.bins")
     rows = _replaced(node, given, steps_per_change, Fraction(1))
+    if bins == 1:
+        return distance(rows, _counts_of_bins(node), NORMS[norm])
     factor = {"L1": point(2), "L2": root(Fraction(2)), "Linf": point(1)}[norm]
     bound = point(rows) if rows in (0, INFINITY) else factor * point(rows)
     return distance(bound, _counts_of_bins(node), NORMS[norm])

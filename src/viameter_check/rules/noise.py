@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from viameter_check.amounts import INFINITY, Number
 from viameter_check.document import Node
-from viameter_check.intervals import Interval, log, point, root
+from viameter_check.intervals import Interval, exp, log, outward, point, root
 from viameter_check.places import DISCRETE, NUMBER, domain_text
 from viameter_check.rules.table import (
     OUTWARD,
@@ -37,6 +37,20 @@ def gaussian_on_integers(node: Node, *, scale: Fraction) -> Derived:
     given = given_distance(node)
     _numbers(node, "int", "L2Distance()")
     return loss("zcdp", _half_square(_over(point(given), scale)))
+
+
+@rule("smoothed-gaussian-on-integers", numbers=OUTWARD, scale=positive, size=whole, smoothing=positive)
+def smoothed_gaussian_on_integers(node: Node, *, scale: Fraction, size: int, smoothing: Fraction) -> Derived:
+    """Real noise of what smoothing leaves of the variance, and what rounding it to n integers may tell."""
+    given = given_distance(node)
+    _numbers(node, "int", "L2Distance()", size)
+    if given == 0:
+        return loss("gdp", 0)
+    left, q = scale**2 - smoothing, exp(-smoothing * Fraction(1973, 100))
+    if isinstance(given, float) or left <= 0 or 25 * q.high > 1 or 6 * size * q.high > 1:
+        return loss("gdp", INFINITY)
+    mu = point(given) * outward(1 / root(left).high, 1 / root(left).low) + point(18 * size) * q
+    return loss("gdp", mu * mu)
 
 
 @rule("rounding-to-a-grid", numbers=OUTWARD, step=positive, size=whole, norm=whole)

@@ -8,7 +8,7 @@ from viameter_check.amounts import times
 from viameter_check.document import Node
 from viameter_check.places import ADDING, NORMS, NUMBER, REPLACING, ROWS, domain_text, numbers, resized
 from viameter_check.rules.row_functions import image, row_function
-from viameter_check.rules.table import Derived, Optional, distance, given_distance, needs, rule, whole
+from viameter_check.rules.table import AddedLater, Derived, distance, given_distance, needs, rule, whole
 
 REPLACED_TO_ADDED = {"ChangeOneDistance()": "SymmetricDistance()", "HammingDistance()": "InsertDeleteDistance()"}
 
@@ -20,7 +20,7 @@ def added_metric(metric: str) -> str:
     return REPLACED_TO_ADDED.get(metric, "")
 
 
-@rule("rows-one-by-one", row=Optional(row_function))
+@rule("rows-one-by-one", row=AddedLater(row_function))
 def rows_one_by_one(node: Node, *, row: tuple[str, ...] | None = None) -> Derived:
     """Rows mapped one by one: the metric stays, the number of rows, and the column that names users."""
     given = given_distance(node)

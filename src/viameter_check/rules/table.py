@@ -31,14 +31,14 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
-    """The reader of a parameter that older certificates do not have."""
+class AddedLater:
+    """The reader of a parameter that certificates of older versions do not have."""
 
-    read: Callable[[Any], Any]
+    reader: Callable[[Any], Any]
 
-    def __call__(self, value: Any) -> Any:
-        """The value of the parameter."""
-        return self.read(value)
+    def __call__(self, record: Any) -> Any:
+        """Read it."""
+        return self.reader(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,12 @@ class Rule:
 
     def __call__(self, node: Node) -> Derived:
         """What the theorem gives for a node, or Refused."""
-        names = {name for name, _ in self.readers}
-        needed = {name for name, reader in self.readers if not isinstance(reader, Optional)}
-        if not needed <= set(node.parameters) <= names:
-            listed = ", ".join(name for name, _ in self.readers)
-            raise Refused(f"{self.slug} has the parameters {listed or '(none)'}", "parameters")
-        read = {
-            name: at(joined("parameters", name), reader, node.parameters[name])
-            for name, reader in self.readers
-            if name in node.parameters
-        }
+        names = [name for name, _ in self.readers]
+        needed = {name for name, reader in self.readers if not isinstance(reader, AddedLater)}
+        if not needed <= set(node.parameters) <= set(names):
+            raise Refused(f"{self.slug} has the parameters {', '.join(names) or '(none)'}", "parameters")
+        readers = [(name, reader) for name, reader in self.readers if name in node.parameters]
+        read = {name: at(joined("parameters", name), reader, node.parameters[name]) for name, reader in readers}
         return self.function(node, **read)
 
 

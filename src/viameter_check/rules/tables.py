@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from viameter_check.amounts import Number, read_number, shortened, times
+from viameter_check.amounts import INFINITY, Number, read_number, shortened, times
 from viameter_check.document import Node
 from viameter_check.intervals import Interval, point, root
 from viameter_check.places import domain_text
 from viameter_check.report import Refused
 from viameter_check.rules.aggregates import NORMS
-from viameter_check.rules.table import OUTWARD, Derived, distance, finite, given_distance, needs, rule, word
+from viameter_check.rules.table import OUTWARD, AddedLater, Derived, distance, finite, given_distance, needs, rule, word
 from viameter_check.units import tables_of
 
 
@@ -56,18 +56,28 @@ def contributions_of_added_units(node: Node, *, lower: int, upper: int, norm: st
     return _sums(node, norm, largest * _kept(norm, limits) * point(given))
 
 
-@rule("contributions-of-replaced-units", numbers=OUTWARD, **LIMITS)
-def contributions_of_replaced_units(node: Node, *, lower: int, upper: int, norm: str, **limits: Number) -> Derived:
-    """Each unit whose rows are others takes those that were kept of it, and brings as many."""
+@rule("contributions-of-replaced-units", numbers=OUTWARD, **LIMITS, cells=AddedLater(limit))
+def contributions_of_replaced_units(
+    node: Node, *, lower: int, upper: int, norm: str, cells: Number = INFINITY, **limits: Number
+) -> Derived:
+    """Each unit whose rows are others takes those that were kept of it, and brings as many.
+
+    A coordinate moves from one end of what a unit can add to the other; 0 is between them, for rows that do not count.
+    """
     given = _given_units(node, lower, upper, norm, replaces=True)
-    largest = point(max(abs(lower), abs(upper)))
+    if cells != INFINITY:
+        needs(node.output.data.size == cells, "is not the number of coordinates of the output", "parameters.cells")
+    least, most = min(lower, 0), max(upper, 0)
+    in_one = times(Fraction(most - least), min(limits["rows"], limits["per_group"]))
     if norm == "Linf":
-        moved = point(max(upper, 0) - min(lower, 0)) * _kept(norm, limits)
-    elif norm == "L2" and (lower >= 0 or upper <= 0):
-        # Vectors of one sign are no further apart than orthogonal ones.
-        moved = largest * _kept(norm, limits, vectors=2)
+        moved = point(in_one)
+    elif norm == "L1":
+        rows = min(limits["rows"], times(limits["groups"], limits["per_group"]))
+        moved = point(min(times(Fraction(2 * max(most, -least)), rows), times(cells, in_one)))
     else:
-        moved = point(2) * largest * _kept(norm, limits)
+        squares = times(Fraction(2 * (most**2 + least**2)), _squares(limits))
+        square = min(squares, times(cells, times(in_one, in_one)))
+        moved = point(square) if isinstance(square, float) else root(square)
     return _sums(node, norm, moved * point(given))
 
 
@@ -89,14 +99,22 @@ def _given_units(node: Node, lower: int, upper: int, norm: str, *, replaces: boo
     return given
 
 
-def _kept(norm: str, limits: dict[str, Number], *, vectors: int = 1) -> Interval:
-    """The largest norm of the numbers of rows that are kept of a unit, by group; in L2 of so many at right angles."""
+def _kept(norm: str, limits: dict[str, Number]) -> Interval:
+    """The largest norm of the numbers of rows that are kept of a unit, by group."""
+    if norm == "Linf":
+        return point(min(limits["rows"], limits["per_group"]))
+    if norm == "L1":
+        return point(min(limits["rows"], times(limits["groups"], limits["per_group"])))
+    square = _squares(limits)
+    return point(square) if isinstance(square, float) else root(square)
+
+
+def _squares(limits: dict[str, Number]) -> Number:
+    """The largest sum of squares of the numbers of rows that are kept of a unit, by group."""
     rows, groups, per_group = (limits[name] for name in ("rows", "groups", "per_group"))
     in_one, in_all = min(rows, per_group), min(rows, times(groups, per_group))
-    if norm == "Linf":
-        return point(in_one)
-    if norm == "L1" or isinstance(in_all, float) or isinstance(in_one, float):
-        return point(in_all)
+    if isinstance(in_all, float) or isinstance(in_one, float):
+        return INFINITY
     # Squares are convex: as many groups as can be hold the most that one can, and one more what is left.
     full, left = divmod(in_all, in_one)
-    return root(vectors * (full * in_one**2 + left**2))
+    return full * in_one**2 + left**2

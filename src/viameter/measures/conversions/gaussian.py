@@ -1,7 +1,7 @@
 """From Gaussian differential privacy: the trade-off curve of N(0, 1) against N(mu, 1), and all that follows from it.
 
-A Gaussian loss is a claim about a trade-off curve. Noise that is drawn on integers does not satisfy it: see
-`gaussian-on-integers`, which counts in zCDP.
+A Gaussian loss is a claim about a trade-off curve. Noise that is drawn on integers does not satisfy it for the mu of
+its scale: see `gaussian-on-integers`, which counts in zCDP, and `smoothed-gaussian-on-integers`, for a larger mu.
 """
 
 from __future__ import annotations
@@ -216,6 +216,28 @@ def _delta(mu_squared: Fraction, epsilon: Fraction, bits: int, *, up: bool) -> R
     return outer.div(outer.sub(first, second), 2)
 
 
+def greatest_mu_squared(epsilon: Fraction, delta: Fraction, *, bits: int = 40) -> Fraction:
+    """A number at or just below the greatest mu^2 for which gdp(mu) is (epsilon, delta)-differentially private.
+
+    >>> gaussian_epsilon(greatest_mu_squared(Fraction(1), Fraction(1, 10**6)), Fraction(1, 10**6)) <= 1
+    True
+    """
+    high = Fraction(1)
+    while gaussian_epsilon(high, delta) <= epsilon:
+        high *= 2
+    low = high / 2
+    for _ in range(_HALVINGS):
+        if gaussian_epsilon(low, delta) <= epsilon:
+            break
+        low, high = low / 2, low
+    else:
+        return ZERO  # nothing that small can be told from nothing: nothing fits
+    for _ in range(bits):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low
+
+
 def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Extended:
     """The least epsilon at a delta, rounded up, for mu > 0: guessed by Newton's steps, then seen to be enough."""
     if delta == 0:
@@ -271,3 +293,4 @@ _GUESSED = 2.0**-55
 
 # For a mu above 2^12, which nobody has, the exponentials of the curve come near the end of MPFR's range.
 _HUGE = 2**24
+_HALVINGS = 600

@@ -9,7 +9,14 @@ Every interval is of the noise only: it holds the statistic of the kept, clipped
 - `outward`: rounding of arrays to the outside.
 """
 
-from viameter.query.estimates.basic import Estimate, count_estimate, noise_only, sum_estimate, without_guesses
+from viameter.query.estimates.basic import (
+    Estimate,
+    centered_sum_estimate,
+    count_estimate,
+    noise_only,
+    sum_estimate,
+    without_guesses,
+)
 from viameter.query.estimates.means import mean_estimate
 from viameter.query.estimates.noise import Noise
 from viameter.query.estimates.quantiles import quantiles
@@ -22,6 +29,7 @@ __all__ = [
     "FittedTree",
     "Noise",
     "TreeShape",
+    "centered_sum_estimate",
     "coarsen",
     "count_estimate",
     "fit",

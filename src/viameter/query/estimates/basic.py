@@ -22,6 +22,7 @@ from viameter.query.estimates.outward import (
     read_integers,
     widen,
 )
+from viameter.query.estimates.sums import width_of_sum
 
 LARGEST_BOUND = 2**200
 
@@ -122,6 +123,32 @@ def sum_estimate(
     value, lower, upper = (np.clip(x, least, most_) for x in (value, lower, upper))
     covers = "the sum of the kept rows, clipped" + ("" if error else " and rounded")
     return Estimate(np.clip(value, lower, upper), lower, upper, chance, noise_only(covers, chance))
+
+
+def centered_sum_estimate(
+    total: object,
+    total_noise: Noise,
+    count: object,
+    count_noise: Noise,
+    alpha: Number = "1/20",
+    *,
+    center: Number,
+    unit: Number = 1,
+) -> Estimate:
+    """The sums center * N + unit * S of groups, from noisy sums S of distances from a center and noisy counts N.
+
+    >>> noise, count_noise = Noise("laplace", Fraction(10)), Noise("laplace", Fraction(1))
+    >>> found = centered_sum_estimate([-50], noise, [100], count_noise, center=5)
+    >>> found.value.tolist(), [round(float(end[0])) for end in (found.lower, found.upper)]
+    ([450.0], [417, 483])
+    """
+    sums, counts = read_integers(total, name="total"), read_integers(count, name="count")
+    chance, middle, size = read_alpha(alpha), exact(center, name="center"), exact(unit, name="unit")
+    width = width_of_sum([(size, total_noise, 1), (middle, count_noise, 1)], chance)
+    parts = [multiply(from_fraction(x), from_integers(numbers)) for x, numbers in ((size, sums), (middle, counts))]
+    lower, upper = widen(add(*parts), floats.from_fraction_up(width))
+    value = np.clip(float(size) * sums.astype(np.float64) + float(middle) * counts, lower, upper)
+    return Estimate(value, lower, upper, chance, noise_only("the sum of the kept rows, clipped and rounded", chance))
 
 
 def ends(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:

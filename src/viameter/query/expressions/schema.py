@@ -13,22 +13,27 @@ from viameter.query.expressions.types import Type, type_of_ibis
 class Schema(Mapping[str, Type]):
     """An immutable mapping of names to types; `unusable` are the names of columns that questions cannot use.
 
+    `required` are those in which no row is NULL, since rows with a NULL were left out: it is no part of what a schema
+    is equal to.
+
     >>> from viameter.query.expressions import Kind
     >>> Schema({"carrier": Type(Kind.TEXT)}).require("carier")
     Traceback (most recent call last):
     viameter.errors.ParameterError: there is no column 'carier'; did you mean 'carrier'? There are: carrier
     """
 
-    __slots__ = ("_types", "unusable")
+    __slots__ = ("_types", "required", "unusable")
     _types: dict[str, Type]
     unusable: tuple[str, ...]
+    required: frozenset[str]
 
-    def __init__(self, types: Mapping[str, Type], unusable: Iterable[str] = ()) -> None:
+    def __init__(self, types: Mapping[str, Type], unusable: Iterable[str] = (), required: Iterable[str] = ()) -> None:
         for name, found in types.items():
             if not isinstance(name, str) or not isinstance(found, Type):
                 raise ParameterError(f"a schema maps names to types: got {plain(name)} and {plain(found)}")
         object.__setattr__(self, "_types", dict(types))
         object.__setattr__(self, "unusable", tuple(unusable))
+        object.__setattr__(self, "required", frozenset(required).intersection(types))
 
     @classmethod
     def of_ibis(cls, schema: Mapping[str, Any]) -> Schema:
@@ -70,7 +75,7 @@ class Schema(Mapping[str, Type]):
         raise ParameterError(f"a schema does not change: {name!r} cannot be removed; make another one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (dict(self), self.unusable)
+        return type(self), (dict(self), self.unusable, self.required)
 
     def __repr__(self) -> str:
         return f"Schema({', '.join(f'{name!r}: {found!r}' for name, found in self.items())})"

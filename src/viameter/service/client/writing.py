@@ -16,7 +16,7 @@ from viameter.query.aggregates import Count, CountUnits, Mean, Quantile, Sum, Va
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.expressions import Column, Schema
 from viameter.query.keys import read_keys
-from viameter.query.planning import noise_kind, read_spend
+from viameter.query.planning import noise_kinds, read_spend
 
 
 def written_aggregates(aggregates: Mapping[str, Any], schema: Schema, measure: Measure) -> dict[str, dict[str, Any]]:
@@ -33,7 +33,7 @@ def written_aggregates(aggregates: Mapping[str, Any], schema: Schema, measure: M
         made = read_aggregate(name, given)
         found[name] = _written(name, made)
         # What cannot be asked of these columns is refused here, in the words of a local table.
-        made.read(schema, noise_kind(measure))
+        made.read(schema, noise_kinds(measure)[0])
     return found
 
 
