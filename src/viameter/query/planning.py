@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -18,6 +18,8 @@ from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
 from viameter.query.estimates.noise import Kind
+from viameter.query.estimates.picks import Choice
+from viameter.query.quantile_picks import QuantilePick, picking
 from viameter.query.relation import Relation
 from viameter.query.rows import Rows
 from viameter.query.statistics import Statistic
@@ -34,7 +36,9 @@ class Part:
     statistic: Statistic
     share: Fraction
     measurement: Measurement
-    noise: Noise
+    noise: Noise | Choice
+    draw: Callable[[Array], Array]
+    """What makes the release of the exact integers."""
 
     @property
     def loss(self) -> Loss:
@@ -48,7 +52,8 @@ class Noisy:
     """The integers of a statistic with their noise: what was released, and its distribution."""
 
     values: Array
-    noise: Noise
+    noise: Any
+    """A `Noise` for integers; for picks a `Choice`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +125,15 @@ def _example(measure: Measure) -> str:
 def _part(
     relation: Relation, statistic: Statistic, collecting: Collecting, kind: Kind, share: Fraction, loss: Loss
 ) -> Part:
+    if isinstance(statistic, QuantilePick):
+        picks = picking(relation, statistic, collecting, loss)
+        return Part(statistic, share, picks.measurement, picks.choice, picks.draw)
     norm = L1Distance() if kind == "laplace" else L2Distance()
     integers = contributing(relation, statistic, collecting, norm)
     mechanism: Any = laplace if kind == "laplace" else gaussian
     made = calibrate(mechanism, integers, d_in=1, loss=loss)
     scale = dict(made.steps[-1].bound.parameters)["scale"]
-    return Part(statistic, share, made, Noise(kind, scale))
+    return Part(statistic, share, made, Noise(kind, scale), made.steps[-1].function)
 
 
 def _together(
@@ -134,12 +142,11 @@ def _together(
     """The composition of all parts, whose rows are read once for all of them."""
     steps = [step.function for step in relation.steps]
     statistics = [part.statistic for part in parts]
-    noises = [part.measurement.steps[-1].function for part in parts]
 
     def release(source: Rows) -> tuple[Array, ...]:
         rows = reduce(lambda member, step: step(member), steps, source)
         exact = collecting(rows, statistics)
-        return tuple(noise(integers) for noise, integers in zip(noises, exact, strict=True))
+        return tuple(part.draw(integers) for part, integers in zip(parts, exact, strict=True))
 
     members = [part.measurement for part in parts]
     together = compose(relation.source_space, members, measure=measure)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from viameter.arith import Number
 from viameter.core import Loss, Measurement
 from viameter.errors import OverBudget, ParameterError, plain
-from viameter.query.aggregates import Reading, read_aggregate
+from viameter.query.aggregates import Reading, read_aggregate, with_methods
 from viameter.query.answer import Answer
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import limits_of
@@ -55,9 +55,9 @@ class Grouped:
                     f"agg: {name!r} is what an end of another aggregate's interval is called; rename it"
                 )
         kind = noise_kind(self.table.session.measure)
-        readings = {
-            name: read_aggregate(name, given).read(self.table.schema, kind) for name, given in aggregates.items()
-        }
+        asked = {name: read_aggregate(name, given) for name, given in aggregates.items()}
+        asked = with_methods(asked, kind, keys=self.keys.size, replaced=self.table.unit.replaces)
+        readings = {name: one.read(self.table.schema, kind) for name, one in asked.items()}
         # What nothing limits is refused here, before anything is planned.
         statistics = [one for reading in readings.values() for one in reading.statistics]
         limits = limits_of(self.table.relation, self.table.limits, statistics=statistics, groups=self.keys.size)
@@ -166,6 +166,14 @@ class Question:
         ]  # fmt: skip
         if negative:
             notes = (*notes, f"numbers of {', '.join(negative)} below 0 were set to 0; raw=True shows them")
+        notes = (
+            *notes,
+            *(
+                f"{name}: {reading.note([noisy[one].noise for one in reading.statistics], alpha)}"
+                for name, reading in self.readings.items()
+                if reading.note is not None
+            ),
+        )
         if self.table.unit.rows_without_limit is None and self._kept():
             kept = f"of a {self.table.unit.name} at most {self._kept()} count"
             notes = (*notes, f"{kept}; intervals are of what was kept, and do not cover the rest")

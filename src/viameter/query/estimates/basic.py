@@ -30,7 +30,8 @@ LARGEST_BOUND = 2**200
 class Estimate:
     """Estimates, group by group: lower <= truth <= upper but for a chance of alpha, in each group by itself.
 
-    `covers` says what the truth is. Integers for counts, else finite floats; lower and upper are rounded outward.
+    `covers` says what the truth is. Integers for counts, else finite floats; lower and upper are rounded outward, and
+    infinite where no interval is known.
     """
 
     value: npt.NDArray[np.float64] | Ints
@@ -38,6 +39,11 @@ class Estimate:
     upper: npt.NDArray[np.float64] | Ints
     alpha: Fraction
     covers: str
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether intervals are known: of quantiles that were picked, none is."""
+        return not bool(np.isneginf(self.lower).all() and np.isposinf(self.upper).all()) or not self.value.size
 
 
 def noise_only(what: str, alpha: Fraction) -> str:
