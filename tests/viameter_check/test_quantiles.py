@@ -134,4 +134,4 @@ def test_picks_under_a_metric_of_rows_or_of_replaced_units_are_refused() -> None
     good = written(1, stated(1, **USUAL), **USUAL)
     for metric in ("SymmetricDistance()", "UnitDistance('user', by='u', replaces=True)"):
         place = (("derivation", "input", "metric"), metric)
-        assert refused_at(changed(good, place, (("statement", "metric"), metric)))
+        assert refused_at(changed(good, place))
