@@ -18,6 +18,7 @@ from tests.mechanisms.oracles import (
     PRECISION,
     at_most,
     exponential_law,
+    max_divergence,
     permute_and_flip_law,
     pure_loss,
     real,
@@ -209,7 +210,7 @@ def test_quantile_picks_of_units_requires_that_one_group_is_all_there_is() -> No
     # With two groups a row may leave one for the other, and move both: at q = 9/10 more than in one group.
     q, scale = F(9, 10), F(20)
     without, along = (permute_and_flip_law(scores_of(counts, q), scale) for counts in ((5, 4, 0), (5, 4, 1)))
-    true = pure_loss(without, along) + pure_loss(along, without)
+    true = max_divergence(without, along) + max_divergence(along, without)
     assert not at_most(true, claimed(q, scale, False, LIMITS[0], 1, True, F(1)))
     assert at_most(true, claimed(q, scale, False, LIMITS[0], 2, True, F(1)))
 
