@@ -32,6 +32,8 @@ k = -j <= 0 it is (1 - A exp(-j/s)) exp(-tj), A = p/(1 + p), at most its largest
 A exp(-j/s) = ts/(1 + ts) or at j = 0. So P(X >= a) <= c(t w1) exp(-ta) times the product of the other E exp(t wi Zi).
 For one term and t = 1/s that is exact. Gaussian terms have E exp(tZ) <= exp(t^2 s^2/2). Every t gives a bound.
 
+*Many terms.* Their law itself is found, but for a part in 64, from characteristic functions: see `inversion`.
+
 Floats: the functions of NumPy and of the C library are taken to be right to 100 units in the last place, and arguments
 and results are moved outward by far more (`_MORE`). Scales below `LEAST` are taken for that one: all but c grows with
 the scale, and c changes by less than e^-60.
@@ -50,6 +52,7 @@ import numpy.typing as npt
 
 from viameter.arith import Number, exact, floats
 from viameter.errors import NumberError, ParameterError
+from viameter.query.estimates.inversion import FAR, inverted_widths
 from viameter.query.estimates.noise import LEAST, Noise, read_alpha
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +70,10 @@ _RATIOS = np.concatenate([[0.0], np.geomspace(1e-2, 1e2, 240)])
 
 _FEW = 8
 """Up to so many terms, unequal shares of alpha are tried."""
+_MANY = 4
+"""From so many terms on the law is found as in `inversion`; means and variances have fewer, and many rows of them."""
+LEAST_ALPHA = Fraction(1, 10**6)
+"""Below, floats are not exact enough for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +116,30 @@ def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
     if not blocks:
         raise ParameterError("no noise is left in the sum: expected at least one term of a scale above 0")
     bounds = [_union(blocks, alpha)]
-    if all(block.noise.kind == "gaussian" for block in blocks):
+    if _all_gaussian(blocks):
         bounds += _gaussian(blocks, alpha)
     else:
         bounds.append(_chernoff(blocks, alpha))
     widths: Floats = np.min(bounds, axis=0)
+    if sum(block.weights.shape[1] for block in blocks) >= _MANY and alpha > LEAST_ALPHA:
+        widths = np.minimum(widths, _inverted(blocks, alpha, widths))
     if not np.isfinite(widths).all():
         raise NumberError("the width of a sum of noises is beyond the range of floats: expected smaller weights")
     return widths
+
+
+def _inverted(blocks: Sequence[Weighted], alpha: Fraction, near: Floats) -> Floats:
+    rare = alpha / FAR
+    far = _gaussian(blocks, rare)[0] if _all_gaussian(blocks) else _chernoff(blocks, rare)
+    terms = [
+        (b.weights, b.weights * 2.0**-50 if b.least is None else b.weights - b.least, b.noise.kind, _scale(b.noise))
+        for b in blocks
+    ]
+    return inverted_widths(terms, alpha, near, far)
+
+
+def _all_gaussian(blocks: Sequence[Weighted]) -> bool:
+    return all(block.noise.kind == "gaussian" for block in blocks)
 
 
 def _union(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
