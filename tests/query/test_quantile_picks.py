@@ -337,6 +337,22 @@ def test_the_rule_is_that_of_expected_rank_errors() -> None:
                     assert better is bool(of_picks < of_tree), (q, kind, k, of_picks, of_tree)
 
 
+def test_bins_are_as_fine_as_the_number_of_groups_allows() -> None:
+    schema = table(vm.zcdp(1)).schema
+    for keys, column, bounds, bins in (
+        (1, "real", (0, 5000), 4096), (256, "real", (0, 5000), 4096), (257, "real", (0, 5000), 1024),
+        (1, "wait", (-5, 4090), 4096), (1, "wait", (-5, 4091), 4096), (300, "wait", (0, 1023), 1024),
+        (1, "wait", (0, 7), 8), (1, "wait", (0, F(15, 2)), 4096),
+    ):  # fmt: skip
+        asked: dict[str, Any] = {"q": vm.median(column, bounds=bounds, interval=False)}
+        made = with_methods(asked, "laplace", keys=keys, replaced=False)["q"].read(schema, "laplace").statistics[0]
+        assert isinstance(made, QuantilePick) and made.leaves == bins, (keys, column, bounds)
+    own = with_methods(
+        {"q": vm.median("wait", bounds=(0, 7), bins=5, interval=False)}, "laplace", keys=1, replaced=False
+    )
+    assert own["q"].read(schema, "laplace").statistics[0].leaves == 5  # type: ignore[union-attr]
+
+
 def test_a_quantile_of_too_fine_a_part_comes_of_a_tree() -> None:
     fine = vm.quantile("x", F(1, FINEST_QUANTILE + 1), bounds=(0, 1), interval=False)
     assert methods(q=fine) == [False]
@@ -375,7 +391,7 @@ def test_picked_quantiles_of_much_budget_are_the_quantiles(budget: Any, replace:
     answer = question.release(spend=budget)
     assert answer["low"].value.tolist()[:2] == [10, 7] and answer["mid"].value.tolist()[:2] == [50, 7]
     assert answer["high"].value.tolist()[:2] == [90, 7]
-    assert np.abs(answer["real"].value[:2] - [50 / 8, 7 / 8]).max() <= 25 / 1024
+    assert np.abs(answer["real"].value[:2] - [50 / 8, 7 / 8]).max() <= 25 / 4096
     # Of no rows any bin is as good as another, and all are within the bounds.
     assert all(0 <= answer[name].value[2] <= 200 for name in ("low", "mid", "high"))
     assert not answer["mid"].has_intervals and answer["n"].has_intervals

@@ -39,6 +39,8 @@ from viameter.query.planning import Noisy
 from viameter.query.quantile_picks import QuantilePick, picks_are_better
 from viameter.query.statistics import FINEST_OF_SQUARES, Bins, FixedPoint, Statistic, Total, Units, read_bounds
 
+MOST_PICKED, MOST_CELLS = 4096, 2**20
+"""How many bins one is picked of if nothing is said, while there are no more than so many bins in all groups."""
 RANK = " rows of rank"
 """What the width of a quantile is given in beforehand."""
 SIZES = (100, 1_000, 10_000)
@@ -227,6 +229,7 @@ class PickedQuantile(Quantile):
 
     beside: int = 1
     """Of how many quantiles of this column it is one: those are made to rise, which takes all of them to be right."""
+    most_bins: int = MOST_BINS
 
     def read(self, schema: Schema, kind: NoiseKind) -> Reading:
         """From one pick in each group."""
@@ -254,15 +257,17 @@ class PickedQuantile(Quantile):
         lower, upper = self.bounds
         count = upper - lower + 1
         whole = kind is Kind.INTEGER and lower.denominator == upper.denominator == 1
-        if self.bins is None and whole and count <= MOST_BINS:
+        if self.bins is None and whole and count <= self.most_bins:
             return _even((lower - Fraction(1, 2), upper + Fraction(1, 2)), int(count))
-        return _even(self.bounds, self.bins or MOST_BINS)
+        return _even(self.bounds, self.bins or self.most_bins)
 
 
 def with_methods(
     aggregates: Mapping[str, Aggregate], kind: NoiseKind, *, keys: int, replaced: bool
 ) -> dict[str, Aggregate]:
     """Aggregates whose quantiles without intervals are picked, where `picks_are_better` says so."""
+    # More bins cost a pick next to nothing, but all of them are counted in each group.
+    most = MOST_PICKED if keys * MOST_PICKED <= MOST_CELLS else MOST_BINS
     asked = Counter(_family(one) for one in aggregates.values() if isinstance(one, Quantile) and not one.interval)
 
     def chosen(one: Aggregate) -> Aggregate:
@@ -272,7 +277,9 @@ def with_methods(
         better = picks_are_better(
             one.q, bins=one.bins or BINS, quantiles=beside, kind=kind, keys=keys, replaced=replaced
         )
-        return PickedQuantile(one.column, one.q, one.bounds, one.bins, beside=beside) if better else one
+        if not better:
+            return one
+        return PickedQuantile(one.column, one.q, one.bounds, one.bins, beside=beside, most_bins=most)
 
     return {name: chosen(one) for name, one in aggregates.items()}
 
@@ -293,7 +300,7 @@ def quantile(
     """The value below which a part `q` of the rows lies, between bounds; found in that many bins of equal width.
 
     With an interval, from a tree of 256 bins if none are named. Without one (`interval=False`) a bin is picked where
-    that is more accurate: of 1024, or of the integers between the bounds.
+    that is more accurate: of 4096 (of 1024 from 257 groups on), or of the integers between the bounds.
 
     >>> quantile("dep_delay", 0.9, bounds=(-30, 180)).q
     Fraction(9, 10)

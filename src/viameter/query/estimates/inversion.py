@@ -15,7 +15,7 @@ and since |phi| <= 1, rest <= (sum over j > J of 2/(pi j) (4L/(pi h j))^4) <= (4
 bound, of a chance of alpha/2000, and J is so large that the rest is as small.
 
 Discrete Laplace noise has phi(u) = 1/(1 + (sin(u/2)/sinh(1/2s))^2). Discrete Gaussian noise has, by Poisson's formula,
-the sum over k of exp(-s^2 (u + 2 pi k)^2/2), over the same at u = 0; for scales below 1 it is summed up directly.
+the sum over k of exp(-s^2 (u + 2 pi k)^2/2), over the same at u = 0; it is not asked for scales below 1.
 
 Weights are rounded so that equal ones are found; sums move by as much as that times |Z| <= 50 s, but for a chance of
 2 exp(-50) each. Floats are off by less than 1e-9 in all.
@@ -32,12 +32,14 @@ import numpy as np
 from viameter.arith import floats
 from viameter.query.estimates.outward import Floats
 
-SMOOTHING = 64
+SMOOTHING = 40
 """The width is too large by about one part in so many."""
 ROUNDING = 2.0**-36
 FAR = 2000
 """The part of alpha for what is beyond the circle, and for the terms that are cut off."""
 MOST_ROWS = 4096
+MOST_RATIO = 16
+"""Where the far width is more times the near one, noise is as good as none, and there would be too many terms."""
 CARELESS = 1e-9
 
 
@@ -50,7 +52,7 @@ def inverted_widths(
     """
     target = floats.from_fraction_down(alpha * (1 - Fraction(2, FAR))) - CARELESS
     rest = floats.from_fraction_down(alpha / FAR)
-    if len(near) > MOST_ROWS or target <= 0:
+    if len(near) > MOST_ROWS or target <= 0 or not near.min() * MOST_RATIO >= far.max():
         return np.full(len(near), np.inf)
     half = (near + far) / 2
     smooth = near / SMOOTHING
@@ -81,18 +83,10 @@ def _log_phi(kind: str, scale: float, u: Floats) -> Floats:
     """The logarithm of the characteristic function of one noise."""
     if kind == "laplace":
         return np.asarray(-np.log1p((np.sin(u / 2) / np.sinh(1 / (2 * scale))) ** 2))
-    if scale >= 1:
-        near = np.abs((u + math.pi) % (2 * math.pi) - math.pi)
-        # Of the other turns those nearest count; others are below exp(-44) of the whole.
-        first = -((scale * near) ** 2) / 2
-        second = -((scale * (2 * math.pi - near)) ** 2) / 2
-        third = -((scale * (2 * math.pi + near)) ** 2) / 2
-        return np.asarray(
-            first
-            + np.log1p(np.exp(second - first) + np.exp(third - first))
-            - math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
-        )
-    n = np.arange(1, 12)
-    weights = 2 * np.exp(-((n / scale) ** 2) / 2)
-    total = 1 + weights.sum()
-    return np.asarray(np.log(np.maximum((1 + (np.cos(u[..., None] * n) @ weights)) / total, 1e-300)))
+    near = np.abs((u + math.pi) % (2 * math.pi) - math.pi)
+    # Of the other turns those nearest count; others are below exp(-39) of the whole.
+    first = -((scale * near) ** 2) / 2
+    second = -((scale * (2 * math.pi - near)) ** 2) / 2
+    third = -((scale * (2 * math.pi + near)) ** 2) / 2
+    whole = math.log1p(2 * math.exp(-2 * (math.pi * scale) ** 2))
+    return np.asarray(first + np.log1p(np.exp(second - first) + np.exp(third - first)) - whole)

@@ -32,7 +32,7 @@ k = -j <= 0 it is (1 - A exp(-j/s)) exp(-tj), A = p/(1 + p), at most its largest
 A exp(-j/s) = ts/(1 + ts) or at j = 0. So P(X >= a) <= c(t w1) exp(-ta) times the product of the other E exp(t wi Zi).
 For one term and t = 1/s that is exact. Gaussian terms have E exp(tZ) <= exp(t^2 s^2/2). Every t gives a bound.
 
-*Many terms.* Their law itself is found, but for a part in 64, from characteristic functions: see `inversion`.
+*Many terms.* Their law itself is found, but for a part in 40, from characteristic functions: see `inversion`.
 
 Floats: the functions of NumPy and of the C library are taken to be right to 100 units in the last place, and arguments
 and results are moved outward by far more (`_MORE`). Scales below `LEAST` are taken for that one: all but c grows with
@@ -72,6 +72,8 @@ _FEW = 8
 """Up to so many terms, unequal shares of alpha are tried."""
 _MANY = 4
 """From so many terms on the law is found as in `inversion`; means and variances have fewer, and many rows of them."""
+SHARP = 40
+"""From this scale on, a comparison with the normal law is as good as the law itself."""
 LEAST_ALPHA = Fraction(1, 10**6)
 """Below, floats are not exact enough for that."""
 
@@ -121,11 +123,19 @@ def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
     else:
         bounds.append(_chernoff(blocks, alpha))
     widths: Floats = np.min(bounds, axis=0)
-    if sum(block.weights.shape[1] for block in blocks) >= _MANY and alpha > LEAST_ALPHA:
+    if _is_inverted(blocks, alpha):
         widths = np.minimum(widths, _inverted(blocks, alpha, widths))
     if not np.isfinite(widths).all():
         raise NumberError("the width of a sum of noises is beyond the range of floats: expected smaller weights")
     return widths
+
+
+def _is_inverted(blocks: Sequence[Weighted], alpha: Fraction) -> bool:
+    """Whether the law of the sum is to be found: of many terms, where no simpler bound is as good."""
+    scales = [block.noise.scale for block in blocks if block.noise.kind == "gaussian"]
+    if not alpha > LEAST_ALPHA or sum(block.weights.shape[1] for block in blocks) < _MANY:
+        return False
+    return min(scales, default=Fraction(1)) >= 1 and (not _all_gaussian(blocks) or min(scales) < SHARP)
 
 
 def _inverted(blocks: Sequence[Weighted], alpha: Fraction, near: Floats) -> Floats:
