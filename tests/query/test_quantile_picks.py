@@ -196,14 +196,14 @@ def test_quantile_picks_of_units_ensures_its_formula() -> None:
 
 def test_quantile_picks_of_units_requires_exact_scores() -> None:
     # A rank that is rounded down moves by a whole row where it should move by a half.
-    arguments: Any = (F(1, 2), F(2), False, LIMITS[0], 1, False)
-    assert not at_most(largest(*arguments, 1, floored_scores), claimed(*arguments, F(1)))
+    true = largest(F(1, 2), F(2), False, LIMITS[0], 1, False, 1, floored_scores)
+    assert not at_most(true, claimed(F(1, 2), F(2), False, LIMITS[0], 1, False, F(1)))
 
 
 def test_quantile_picks_of_units_requires_that_units_are_not_replaced_where_it_says_so() -> None:
     for zcdp, keys in itertools.product((False, True), (1, 2)):
-        arguments: Any = (F(1, 2), F(1), zcdp, LIMITS[0], keys)
-        assert not at_most(largest(*arguments, True, 1), claimed(*arguments, False, F(1)))
+        true = largest(F(1, 2), F(1), zcdp, LIMITS[0], keys, True, 1)
+        assert not at_most(true, claimed(F(1, 2), F(1), zcdp, LIMITS[0], keys, False, F(1)))
 
 
 def test_quantile_picks_of_units_requires_that_one_group_is_all_there_is() -> None:
@@ -217,9 +217,8 @@ def test_quantile_picks_of_units_requires_that_one_group_is_all_there_is() -> No
 
 def test_quantile_picks_of_units_requires_limits_that_are_kept_to() -> None:
     for zcdp in (False, True):
-        arguments: Any = (F(1, 2), F(1), zcdp)
-        true = largest(*arguments, LIMITS[1], 1, False, 1)
-        assert not at_most(true, claimed(*arguments, LIMITS[0], 1, False, F(1)))
+        true = largest(F(1, 2), F(1), zcdp, LIMITS[1], 1, False, 1)
+        assert not at_most(true, claimed(F(1, 2), F(1), zcdp, LIMITS[0], 1, False, F(1)))
 
 
 # --- scores ----------------------------------------------------------------------------------------------------------
@@ -289,7 +288,7 @@ def test_values_are_middles_of_bins_and_their_intervals_have_no_ends() -> None:
 # --- which method ----------------------------------------------------------------------------------------------------
 
 
-def methods(kind: Any = "laplace", keys: int = 1, replaced: bool = False, **quantiles: Quantile) -> list[bool]:
+def methods(quantiles: dict[str, Quantile], kind: Any = "laplace", keys: int = 1, replaced: bool = False) -> list[bool]:
     made = with_methods(quantiles, kind, keys=keys, replaced=replaced)
     assert list(made) == list(quantiles)
     return [isinstance(one, PickedQuantile) for one in made.values()]
@@ -299,16 +298,16 @@ def test_quantiles_with_intervals_come_of_trees_and_others_are_picked_while_they
     def asked(count: int, **options: Any) -> dict[str, Quantile]:
         return {f"q{i}": vm.quantile("x", F(1, 2), bounds=(0, 1), **options) for i in range(count)}
 
-    assert methods(**asked(3)) == [False] * 3
-    assert methods(**asked(5, interval=False)) == [True] * 5
-    assert methods(**asked(6, interval=False)) == [False] * 6
-    assert methods("gaussian", **asked(20, interval=False)) == [True] * 20
-    assert methods("gaussian", **asked(21, interval=False)) == [False] * 21
-    assert methods("gaussian", replaced=True, **asked(11, interval=False)) == [False] * 11
+    assert methods(asked(3)) == [False] * 3
+    assert methods(asked(5, interval=False)) == [True] * 5
+    assert methods(asked(6, interval=False)) == [False] * 6
+    assert methods(asked(20, interval=False), "gaussian") == [True] * 20
+    assert methods(asked(21, interval=False), "gaussian") == [False] * 21
+    assert methods(asked(11, interval=False), "gaussian", replaced=True) == [False] * 11
     # Those of other columns or bounds are counted on their own, and those with intervals not at all.
     mixed = asked(5, interval=False) | {"a": vm.median("x", bounds=(0, 1)), "b": vm.median("y", bounds=(0, 1))}
     mixed["c"] = vm.median("x", bounds=(0, 2), interval=False)
-    assert methods(**mixed) == [True] * 5 + [False, False, True]
+    assert methods(mixed) == [True] * 5 + [False, False, True]
 
 
 def test_the_rule_is_that_of_expected_rank_errors() -> None:
@@ -355,7 +354,7 @@ def test_bins_are_as_fine_as_the_number_of_groups_allows() -> None:
 
 def test_a_quantile_of_too_fine_a_part_comes_of_a_tree() -> None:
     fine = vm.quantile("x", F(1, FINEST_QUANTILE + 1), bounds=(0, 1), interval=False)
-    assert methods(q=fine) == [False]
+    assert methods({"q": fine}) == [False]
     with pytest.raises(ParameterError, match="interval='no': expected True or False"):
         vm.median("x", bounds=(0, 1), interval=loose_kind("no"))
 

@@ -11,13 +11,12 @@ from viameter_check.rules.tables import limit
 
 PICKS = {"noisy-max-exponential": "pure", "bounded-range-to-zcdp": "zcdp"}
 """How a bin is picked, and the measure of that."""
-PARAMETERS = {
-    "step": word, "numerator": whole, "denominator": whole, "scale": positive, "rows": limit, "groups": limit,
-    "per_group": limit, "keys": whole, "replaced": flag,
-}  # fmt: skip
 
 
-@rule("quantile-picks-of-units", **PARAMETERS)
+@rule(
+    "quantile-picks-of-units", step=word, numerator=whole, denominator=whole, scale=positive, rows=limit, groups=limit,
+    per_group=limit, keys=whole, replaced=flag,
+)  # fmt: skip
 def quantile_picks_of_units(
     node: Node, *, step: str, numerator: int, denominator: int, scale: Fraction, keys: int, replaced: bool,
     **limits: Number,
