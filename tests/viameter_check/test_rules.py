@@ -95,7 +95,8 @@ def test_every_theorem_that_the_checker_knows_is_used_by_some_certificate() -> N
     tables = {"units-one-by-one", "contributions-of-added-units", "contributions-of-replaced-units"}  # test_tables
     keys = {"thresholded-keys-of-units", "gaussian-thresholded-keys-of-units", "top-keys-of-added-units"}  # test_keys
     smoothed = {"smoothed-gaussian-on-integers"}  # test_smoothed
-    assert set(RULES) - used == elsewhere | by_hand | groups | tables | keys | smoothed
+    quantiles = {"quantile-picks-of-units"}  # test_quantiles
+    assert set(RULES) - used == elsewhere | by_hand | groups | tables | keys | smoothed | quantiles
 
 
 def test_every_theorem_of_the_library_is_known_or_its_absence_has_a_reason() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -22,6 +22,8 @@ from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.estimates import Noise
 from viameter.query.estimates.noise import Kind
+from viameter.query.estimates.picks import Choice
+from viameter.query.quantile_picks import PICKS, QuantilePick, picking
 from viameter.query.relation import Relation
 from viameter.query.rows import Rows
 from viameter.query.statistics import Statistic
@@ -43,7 +45,9 @@ class Part:
     statistic: Statistic
     share: Fraction
     measurement: Measurement
-    noise: Noise
+    noise: Noise | Choice
+    draw: Callable[[Array], Array]
+    """What makes the release of the exact integers."""
 
     @property
     def loss(self) -> Loss:
@@ -57,7 +61,8 @@ class Noisy:
     """The integers of a statistic with their noise: what was released, and its distribution."""
 
     values: Array
-    noise: Noise
+    noise: Any
+    """A `Noise` for integers; for picks a `Choice`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +178,29 @@ def _parts(
     relation: Relation, shares: Mapping[Statistic, Fraction], collecting: Collecting, kind: Kind, loss: Loss
 ) -> tuple[Part, ...]:
     """Each statistic with the noise that its share of a loss buys; none where that measure has no bound for one."""
-    norm = L1Distance() if kind == "laplace" else L2Distance()
     found = []
     for statistic, share in shares.items():
-        integers = contributing(relation, statistic, collecting, norm)
-        made = _noisy(integers, part_of(loss, share))
-        if made is None:
+        part = _part(relation, statistic, collecting, kind, share, part_of(loss, share))
+        if part is None:
             return ()
-        found.append(Part(statistic, share, made, Noise(kind, dict(made.steps[-1].bound.parameters)["scale"])))
+        found.append(part)
     return tuple(found)
+
+
+def _part(
+    relation: Relation, statistic: Statistic, collecting: Collecting, kind: Kind, share: Fraction, loss: Loss
+) -> Part | None:
+    if isinstance(statistic, QuantilePick):
+        if loss.measure not in PICKS:
+            return None
+        picks = picking(relation, statistic, collecting, loss)
+        return Part(statistic, share, picks.measurement, picks.choice, picks.draw)
+    norm = L1Distance() if kind == "laplace" else L2Distance()
+    made = _noisy(contributing(relation, statistic, collecting, norm), loss)
+    if made is None:
+        return None
+    noise = made.steps[-1]
+    return Part(statistic, share, made, Noise(kind, dict(noise.bound.parameters)["scale"]), noise.function)
 
 
 def _noisy(integers: Transformation, loss: Any) -> Measurement | None:
@@ -197,12 +216,11 @@ def _together(relation: Relation, parts: Sequence[Part], collecting: Collecting,
     """The composition of all parts, whose rows are read once for all of them."""
     steps = [step.function for step in relation.steps]
     statistics = [part.statistic for part in parts]
-    noises = [part.measurement.steps[-1].function for part in parts]
 
     def release(source: Rows) -> tuple[Array, ...]:
         rows = reduce(lambda member, step: step(member), steps, source)
         exact = collecting(rows, statistics)
-        return tuple(noise(integers) for noise, integers in zip(noises, exact, strict=True))
+        return tuple(part.draw(integers) for part, integers in zip(parts, exact, strict=True))
 
     members = [part.measurement for part in parts]
     # What is converted at a delta is added up before; pure losses are converted one by one.

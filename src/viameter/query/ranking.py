@@ -9,30 +9,23 @@ from functools import reduce
 from typing import Any
 
 from viameter.arith import INFINITY, Extended, dyadic, times
-from viameter.core import Loss, Measure, Measurement, by
+from viameter.core import Loss, Measurement, by
 from viameter.errors import ParameterError, plain
-from viameter.measures import ZCDP, PureDP, bounded_range, pure
-from viameter.measures.conversions.response import bounded_range_to_zcdp
+from viameter.measures import PureDP, bounded_range, pure
 from viameter.mechanisms import calibrate, top_k
 from viameter.mechanisms.selection import noisy_max_exponential
 from viameter.query.collecting import Collecting
 from viameter.query.contributing import contributing
 from viameter.query.planning import counted, noise_losses
+from viameter.query.quantile_picks import PICKS
 from viameter.query.relation import Relation
 from viameter.query.statistics import Statistic, Total, Units
-from viameter.sampling import exponential as draw_exponential
-from viameter.sampling import permute_and_flip
 from viameter.sampling import top_k as draw_top_k
 from viameter.sampling.noise import read_scale
 from viameter.spaces import LInfDistance
 from viameter.theorem import theorem
 
 BITS = 64
-PICKS: dict[Measure, tuple[str, Any, Any]] = {
-    PureDP: ("exponential", permute_and_flip, noisy_max_exponential),
-    ZCDP: ("gumbel", draw_exponential, bounded_range_to_zcdp),
-}
-"""By measure, the pick that is best in it: its noise, how it is drawn, and the theorem of one pick."""
 
 
 @theorem(

@@ -11,7 +11,7 @@ import numpy as np
 
 from viameter.query.aggregates import Reading
 from viameter.query.estimates import Estimate
-from viameter.query.statistics import Statistic
+from viameter.query.statistics import Bins
 
 
 def consistent(
@@ -19,10 +19,12 @@ def consistent(
 ) -> tuple[dict[str, Estimate], tuple[str, ...]]:
     """Estimates whose quantiles of one column rise, and a sentence for everything that was done to them."""
     found, notes = dict(estimates), []
-    families: dict[tuple[Statistic, ...], list[str]] = defaultdict(list)
+    families: dict[tuple[Bins, ...], list[str]] = defaultdict(list)
     for name, reading in readings.items():
         if reading.q is not None:
-            families[reading.statistics].append(name)
+            # Picks are statistics of their own, and belong together if their bins are the same.
+            bins = tuple(Bins(one.value, one.edges, one.ways) for one in reading.statistics if isinstance(one, Bins))
+            families[bins].append(name)
     for names in families.values():
         rising = sorted(names, key=lambda name: readings[name].q or 0)
         for lower, upper in itertools.pairwise(rising):
@@ -30,5 +32,7 @@ def consistent(
             # A value that was lifted takes the end of its interval along.
             found[upper] = replace(found[upper], value=value, upper=np.maximum(found[upper].upper, value))
         if len(rising) > 1:
-            notes.append(f"quantiles {', '.join(rising)} were made to rise")
+            moved = "; one that moved is off in rank by no more than the most that is said of any of them"
+            picked = any(readings[name].note is not None for name in rising)
+            notes.append(f"quantiles {', '.join(rising)} were made to rise{moved if picked else ''}")
     return found, tuple(notes)

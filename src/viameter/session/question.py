@@ -12,7 +12,7 @@ import numpy as np
 from viameter.arith import Number
 from viameter.core import Loss, Measurement
 from viameter.errors import OverBudget, ParameterError, plain
-from viameter.query.aggregates import Reading, read_aggregate
+from viameter.query.aggregates import Reading, read_aggregate, with_methods
 from viameter.query.answer import Answer
 from viameter.query.choosing import Readings
 from viameter.query.collecting import Collecting
@@ -61,8 +61,10 @@ class Grouped:
                     f"agg: {name!r} is what an end of another aggregate's interval is called; rename it"
                 )
         asked = {name: read_aggregate(name, given) for name, given in aggregates.items()}
+        replaced, schema = self.table.unit.replaces, self.table.schema
         readings = {
-            kind: read_together(asked, self.table.schema, kind) for kind in noise_kinds(self.table.session.measure)
+            kind: read_together(with_methods(asked, kind, keys=self.keys.size, replaced=replaced), schema, kind)
+            for kind in noise_kinds(self.table.session.measure)
         }
         # What nothing limits is refused here, before anything is planned.
         statistics = [one for each in readings.values() for reading in each.values() for one in reading.statistics]
@@ -185,6 +187,12 @@ class Question:
         ]  # fmt: skip
         if negative:
             notes = (*notes, f"numbers of {', '.join(negative)} below 0 were set to 0; raw=True shows them")
+        said = [
+            f"{name}: {reading.note([noisy[one].noise for one in reading.statistics], alpha)}"
+            for name, reading in readings.items()
+            if reading.note is not None
+        ]
+        notes = (*notes, *said)
         if self.table.unit.rows_without_limit is None and self.collecting.limits.is_limited:
             kept = f"of a {self.table.unit.name} at most {self.collecting.limits.words} count"
             notes = (*notes, f"{kept}; intervals are of what was kept, and do not cover the rest")

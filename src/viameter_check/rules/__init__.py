@@ -13,6 +13,7 @@ from viameter_check.rules import (  # noqa: F401  # each fills the table
     groups,
     keys,
     noise,
+    quantiles,
     response,
     rows,
     selection,

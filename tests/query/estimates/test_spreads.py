@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,3 +78,47 @@ def test_a_group_that_may_be_empty_has_all_variances_that_the_bounds_allow() -> 
     assert found.value[0] == 3.0
     with pytest.raises(ParameterError, match="squares_unit"):
         variance_estimate([1], noise, [1], noise, [1], noise, bounds=(0, 6), squares_unit=0)
+
+
+CASES: dict[str, Any] = {
+    "spread out": lambda n: np.arange(n) * 200 // n - 100,
+    "off the center": lambda n: 60 + np.arange(n) % 21 - 10,
+    "skewed": lambda n: np.where(np.arange(n) % 10 == 0, 90, -95),
+    "two ends": lambda n: np.where(np.arange(n) % 2 == 0, -100, 100),
+    "one number": lambda n: np.full(n, 37),
+    "one end": lambda n: np.full(n, 100),
+}
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("n", [20, 400, 4000])
+def test_variances_are_covered_about_as_often_as_is_said(kind: Kind, case: str, n: int) -> None:
+    # Of 6000 draws 300 misses are allowed; a false alarm takes six standard deviations.
+    rows, groups, entropy = CASES[case](n), 6000, Tape.seeded(n)
+    draw = discrete_laplace if kind == "laplace" else discrete_gaussian
+    scales = [F(20_000), F(200), F(2)]
+    exact = [int((rows**2).sum()), int(rows.sum()), n]
+    noisy = [number + draw(groups, scale, entropy=entropy) for number, scale in zip(exact, scales, strict=True)]
+    noises = [Noise(kind, scale) for scale in scales]
+    found = variance_estimate(
+        noisy[0], noises[0], noisy[1], noises[1], noisy[2], noises[2], bounds=(-100, 100)
+    )  # fmt: skip
+    truth = float(rows.var())
+    missed = ((found.lower > truth) | (truth > found.upper)).mean()
+    assert missed <= 0.05 + 6 * math.sqrt(0.05 * 0.95 / groups)
+    if n == 4000 and case in ("spread out", "skewed"):
+        # Nor too wide: misses are not rare, and no interval from the same draws could be much narrower.
+        assert missed > 0.025
+        narrowest = 2 * np.quantile(np.abs(found.value - truth), 0.95)
+        assert np.median(found.upper - found.lower) < 1.15 * narrowest
+
+
+def test_intervals_of_variances_are_narrower_than_a_box_of_two_means() -> None:
+    # What two intervals, of the mean of squares and of the mean, would leave: the most that was known before.
+    noises = [Noise("gaussian", F(scale)) for scale in (20_000, 200, 2)]
+    rows = CASES["skewed"](4000)
+    found = variance_estimate(
+        [int((rows**2).sum())], noises[0], [int(rows.sum())], noises[1], [4000], noises[2], bounds=(-100, 100)
+    )  # fmt: skip
+    assert found.upper[0] - found.lower[0] < 55  # the box was 128 wide

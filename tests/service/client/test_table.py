@@ -33,6 +33,7 @@ VISITS: dict[str, Callable[[Any], Any]] = {
     "std": lambda t: t.agg(x=vm.std("wait", bounds=(0.1, 240))),
     "median": lambda t: t.agg(x=vm.median("wait", bounds=(0, 240))),
     "quantile": lambda t: t.agg(x=vm.quantile("wait", 0.9, bounds=(0, 240), bins=17)),
+    "picked": lambda t: t.agg(x=vm.median("wait", bounds=(0, 240), interval=False)),
     "minimum": lambda t: t.agg(x=vm.minimum("wait", bounds=(0, 240))),
     "maximum": lambda t: t.agg(x=vm.maximum("wait", bounds=(0, 240), q="199/200")),
     "a column as an expression": lambda t: t.agg(x=vm.mean(t["wait"], bounds=(0, 240))),

@@ -339,6 +339,7 @@ BEYOND: list[dict[str, Any]] = [
     {"group_by": "ward", "keys": ["A\nB"]},
     {"aggregates": {f"n{place}": {"count": True} for place in range(6)}},
     {"aggregates": {"m": {"median": "wait", "bounds": [0, 1], "bins": 16}}},
+    {"aggregates": {"m": {"median": "wait", "bounds": [0, 1], "interval": False}}},
     {"aggregates": {"n": "no"}},
     {"alpha": "1/7"},
     {"spend": {"pure": "1"}},

@@ -31,8 +31,8 @@ LARGEST_BOUND = 2**200
 class Estimate:
     """Estimates, group by group: lower <= truth <= upper but for a chance of alpha, in each group by itself.
 
-    `covers` says what the truth is. Integers for counts, else floats; lower and upper are finite and rounded outward. A
-    value is NaN where nothing is known.
+    `covers` says what the truth is. Integers for counts, else floats; lower and upper are rounded outward, and infinite
+    where no interval is known. A value is NaN where nothing is known.
     """
 
     value: npt.NDArray[np.float64] | Ints
@@ -40,6 +40,11 @@ class Estimate:
     upper: npt.NDArray[np.float64] | Ints
     alpha: Fraction
     covers: str
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether intervals are known: of quantiles that were picked, none is."""
+        return not bool(np.isneginf(self.lower).all() and np.isposinf(self.upper).all()) or not self.value.size
 
 
 def without_guesses(estimate: Estimate, span: tuple[Fraction, Fraction]) -> Estimate:

@@ -122,7 +122,8 @@ def ratio_estimate(
     value = np.clip(s[0][..., 0] / n[0][..., 0], low, high)
     lower = np.minimum(np.where(left, first, np.inf).min(axis=-1), value)
     upper = np.maximum(np.where(left, last, -np.inf).max(axis=-1), value)
-    span = (np.where(sure, np.clip(lower, low, high), low), np.where(sure, np.clip(upper, low, high), high))
+    # Whether a group may be empty is not asked here: it has no ratio then.
+    span = (np.where(known, np.clip(lower, low, high), low), np.where(known, np.clip(upper, low, high), high))
     return Ratio(value, span, known, sure)
 
 

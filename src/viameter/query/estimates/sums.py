@@ -19,12 +19,20 @@ differ by at most 1. Give both the same independent sign: Z = G' + E with E symm
 inequality for the E (or, surely, b = sum of |w|), P(|X| > a + b) <= erfc(a/sqrt(2V)) + 2 exp(-b^2/(2 sum of w^2)) + n
 max(theta - 1). Terms of smaller scales join the E: they are sub-Gaussian too, and add w^2 s^2 to the sum of w^2.
 
+*Gaussian, one small scale among larger ones.* Of a few terms (a mean has two, a variance three), the one of the least
+scale s, up to `MIXED`, is not compared with anything: with V of the others, k = w s/sqrt(V), and b their sum of |w|,
+P(|X| > a sqrt(V) + b) is at most the sum over integers z of P(Z = z) P(|N + k z/s| > a), N standard normal, and the
+n max(theta - 1) of the others. It grows with k, since a normal law moved off the middle is beyond a more often: a is
+found for a fixed row of k, and taken for the next one of it.
+
 *Laplace.* With p = exp(-1/s), E exp(tZ) = 1/(1 - r^2) with r = sinh(t/2)/sinh(1/(2s)) <= ts, for |t| < 1/s. The term of
 the largest w s, say the first, need not be integrated: P(Z1 >= y) <= c exp(-ty) for every real y and t <= 1/s, with c
 the largest of P(Z1 >= k) exp(tk) over integers k. For k >= 1 that is p^k exp(tk)/(1 + p), largest at k = 1; for
 k = -j <= 0 it is (1 - A exp(-j/s)) exp(-tj), A = p/(1 + p), at most its largest value over real j >= 0, which is at
 A exp(-j/s) = ts/(1 + ts) or at j = 0. So P(X >= a) <= c(t w1) exp(-ta) times the product of the other E exp(t wi Zi).
 For one term and t = 1/s that is exact. Gaussian terms have E exp(tZ) <= exp(t^2 s^2/2). Every t gives a bound.
+
+*Many terms.* Their law itself is found, but for a part in 40, from characteristic functions: see `inversion`.
 
 Floats: the functions of NumPy and of the C library are taken to be right to 100 units in the last place, and arguments
 and results are moved outward by far more (`_MORE`). Scales below `LEAST` are taken for that one: all but c grows with
@@ -44,6 +52,7 @@ import numpy.typing as npt
 
 from viameter.arith import Number, exact, floats
 from viameter.errors import NumberError, ParameterError
+from viameter.query.estimates.inversion import FAR, inverted_widths
 from viameter.query.estimates.noise import LEAST, Noise, read_alpha
 
 Floats = npt.NDArray[np.float64]
@@ -55,8 +64,18 @@ _NEAR = (0.87, 1.15, 0.93, 1.07)
 COUPLED = 2
 """From this scale on Gaussian noise is compared with the normal law."""
 
+MIXED = 20
+"""Up to this scale the least of a few Gaussian noises is summed up over its values."""
+_RATIOS = np.concatenate([[0.0], np.geomspace(1e-2, 1e2, 240)])
+
 _FEW = 8
 """Up to so many terms, unequal shares of alpha are tried."""
+_MANY = 4
+"""From so many terms on the law is found as in `inversion`; means and variances have fewer, and many rows of them."""
+SHARP = 40
+"""From this scale on, a comparison with the normal law is as good as the law itself."""
+LEAST_ALPHA = Fraction(1, 10**6)
+"""Below, floats are not exact enough for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +118,38 @@ def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
     if not blocks:
         raise ParameterError("no noise is left in the sum: expected at least one term of a scale above 0")
     bounds = [_union(blocks, alpha)]
-    if all(block.noise.kind == "gaussian" for block in blocks):
+    if _all_gaussian(blocks):
         bounds += _gaussian(blocks, alpha)
     else:
         bounds.append(_chernoff(blocks, alpha))
     widths: Floats = np.min(bounds, axis=0)
+    if _is_inverted(blocks, alpha):
+        widths = np.minimum(widths, _inverted(blocks, alpha, widths))
     if not np.isfinite(widths).all():
         raise NumberError("the width of a sum of noises is beyond the range of floats: expected smaller weights")
     return widths
+
+
+def _is_inverted(blocks: Sequence[Weighted], alpha: Fraction) -> bool:
+    """Whether the law of the sum is to be found: of many terms, where no simpler bound is as good."""
+    scales = [block.noise.scale for block in blocks if block.noise.kind == "gaussian"]
+    if not alpha > LEAST_ALPHA or sum(block.weights.shape[1] for block in blocks) < _MANY:
+        return False
+    return min(scales, default=Fraction(1)) >= 1 and (not _all_gaussian(blocks) or min(scales) < SHARP)
+
+
+def _inverted(blocks: Sequence[Weighted], alpha: Fraction, near: Floats) -> Floats:
+    rare = alpha / FAR
+    far = _gaussian(blocks, rare)[0] if _all_gaussian(blocks) else _chernoff(blocks, rare)
+    terms = [
+        (b.weights, b.weights * 2.0**-50 if b.least is None else b.weights - b.least, b.noise.kind, _scale(b.noise))
+        for b in blocks
+    ]
+    return inverted_widths(terms, alpha, near, far)
+
+
+def _all_gaussian(blocks: Sequence[Weighted]) -> bool:
+    return all(block.noise.kind == "gaussian" for block in blocks)
 
 
 def _union(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
@@ -134,9 +177,9 @@ def _gaussian(blocks: Sequence[Weighted], alpha: Fraction) -> list[Floats]:
     bounds = [np.sqrt(_total(variances)) * _tail(alpha) * _MORE]
     if not large:
         return bounds
+    bounds += _mixed(blocks, alpha)
     least, columns = min(block.noise.scale for block in large), sum(block.weights.shape[1] for block in large)
-    # exp(-19 s^2) <= 2^(-27 s^2), for 19/ln 2 is above 27.4.
-    if 3 * columns * Fraction(1, 2 ** math.floor(27 * min(least, Fraction(20)) ** 2)) <= alpha / 1000:
+    if _is_coupled(least, columns, alpha):
         share = alpha * Fraction(999, 1000)
         spread = np.sqrt(_total(variances[: len(large)]))
         beside = np.sqrt(_total([block.weights**2 for block in large] + variances[len(large) :]))
@@ -147,6 +190,73 @@ def _gaussian(blocks: Sequence[Weighted], alpha: Fraction) -> list[Floats]:
             rest = share / part
             bounds.append((spread * normal_width(share - rest) + beside * _tail(rest)) * _MORE)
     return bounds
+
+
+def _is_coupled(least: Fraction, columns: int, alpha: Fraction) -> bool:
+    """Whether n max(theta - 1) is at most a thousandth of alpha."""
+    # exp(-19 s^2) <= 2^(-27 s^2), for 19/ln 2 is above 27.4.
+    return 3 * columns * Fraction(1, 2 ** math.floor(27 * min(least, Fraction(20)) ** 2)) <= alpha / 1000
+
+
+def _mixed(blocks: Sequence[Weighted], alpha: Fraction) -> list[Floats]:
+    """The bound for a few terms of which one has a small scale, if they are."""
+    smallest = min(blocks, key=lambda block: block.noise.scale)
+    others = [block for block in blocks if block is not smallest]
+    columns = sum(block.weights.shape[1] for block in others)
+    if not 1 <= columns <= _FEW or smallest.weights.shape[1] > 1 or smallest.noise.scale > MIXED:
+        return []
+    least = min(block.noise.scale for block in others)
+    if least < COUPLED or not _is_coupled(least, columns, alpha):
+        return []
+    spread = np.sqrt(_total([(b.weights * floats.from_fraction_up(b.noise.scale)) ** 2 for b in others])) * _MORE
+    surely = _total([block.weights for block in others])
+    own = smallest.weights[:, 0] * _scale(smallest.noise) * _MORE
+    place = np.searchsorted(_RATIOS, own / np.maximum(spread, 1e-300))
+    reach = np.append(_reaches(max(smallest.noise.scale, LEAST), alpha * Fraction(999, 1000)), np.inf)
+    with np.errstate(invalid="ignore"):
+        found = (spread * reach[place] + surely) * _MORE
+    return [np.where(np.isfinite(found), found, np.inf)]
+
+
+@lru_cache(maxsize=256)
+def _reaches(scale: Fraction, alpha: Fraction) -> Floats:
+    """For each k of the row an a so that the sum over z of P(Z = z) P(|N + k z/s| > a) is at most alpha."""
+    s = float(scale)
+    z = np.arange(math.ceil(7 * s) + 2) / s
+    weights = np.exp(-(z**2) / 2) * np.where(z > 0, 2.0, 1.0)
+    chances = weights / weights.sum()
+    # What is cut off is below 2 exp(-24.5), and floats are off by less than a millionth.
+    target = floats.from_fraction_down(alpha) * (1 - 1e-6) - 1e-10
+    if target <= 0:
+        return np.full(len(_RATIOS), np.inf)
+    low, high = np.zeros(len(_RATIOS)), _RATIOS * 8.0 + 10.0
+    for _ in range(40):
+        a = (low + high) / 2
+        moved = _RATIOS[:, None] * z
+        beyond = ((_erfc(a[:, None] - moved) + _erfc(a[:, None] + moved)) / 2) @ chances
+        low, high = np.where(beyond <= target, low, a), np.where(beyond <= target, a, high)
+    high.setflags(write=False)
+    return np.asarray(high)
+
+
+def _erfc(x: Floats) -> Floats:
+    """A bound of erfc(x/sqrt 2) from above, off by less than 4e-7 of it.
+
+    A Chebyshev approximation (Press et al. 1992, erfcc) whose relative error is below 1.2e-7, moved up by 2e-7.
+    """
+    y = np.abs(x) / math.sqrt(2)
+    t = 1 / (1 + y / 2)
+    series = np.zeros_like(t)
+    for factor in _ERFC:
+        series = series * t + factor
+    found = t * np.exp(-(y**2) + series)
+    return np.where(x >= 0, found * (1 + 2e-7), 2 - found * (1 - 2e-7))
+
+
+_ERFC = (
+    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807,
+    -0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223,
+)  # fmt: skip
 
 
 def _total(parts: Sequence[Floats]) -> Floats:

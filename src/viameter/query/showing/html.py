@@ -107,7 +107,8 @@ def _intervals(estimate: Estimate) -> list[Markup]:
     for value, lower, upper in rows:
         texts = shown(value, lower, upper)
         number = element("td", texts.value, style=f"{NUMBER};{FAINT}" if math.isnan(value) else NUMBER)
-        ends = element("td", f"[{texts.lower}, {texts.upper}]", style=f"{NUMBER};{FAINT}")
+        interval = f"[{texts.lower}, {texts.upper}]" if estimate.has_intervals else ""
+        ends = element("td", interval, style=f"{NUMBER};{FAINT}")
         picture = element(
             "td", strip(value, lower, upper, least=least, greatest=greatest), style="padding:2px 10px 2px 0"
         )

@@ -102,6 +102,8 @@ def _column(name: str, values: Sequence[object]) -> list[str]:
 def _intervals(estimate: Estimate) -> list[str]:
     arrays = (estimate.value, estimate.lower, estimate.upper)
     rows = [shown(*three) for three in zip(*(array[:MOST_ROWS].tolist() for array in arrays), strict=True)]
+    if not estimate.has_intervals:
+        return aligned([row.value for row in rows])
     ends = (("value", ""), ("lower", ","), ("upper", "]"))
     padded = (aligned([getattr(row, name) for row in rows], end) for name, end in ends)
     return [f"{value} [{lower} {upper}" for value, lower, upper in zip(*padded, strict=True)]

@@ -135,11 +135,15 @@ def cost_words(answer: AnsweredTable) -> str:
 
 def interval_words(answer: AnsweredTable) -> list[str]:
     """How sure intervals are, and what they cover: sentences that are the same for several aggregates once."""
-    together: dict[str, list[str]] = {}
-    for name in answer.estimates:
+    together: dict[tuple[bool, str], list[str]] = {}
+    for name, estimate in answer.estimates.items():
         if name in answer.covers:
-            together.setdefault(answer.covers[name], []).append(name)
-    covers = (f"intervals of {_listed(names)} cover {printable(what)}" for what, names in together.items())
+            together.setdefault((estimate.has_intervals, answer.covers[name]), []).append(name)
+    covers = (
+        f"intervals of {_listed(names)} cover {printable(what)}" if has_intervals
+        else f"{_listed(names)} without an interval: known is {printable(what)}"
+        for (has_intervals, what), names in together.items()
+    )  # fmt: skip
     return [f"confidence {confidence(answer.alpha)}, of each interval by itself", *covers]
 
 

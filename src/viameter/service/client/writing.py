@@ -45,7 +45,9 @@ def _written(name: str, made: Any) -> dict[str, Any]:
     bounds = [_number(bound) for bound in made.bounds]
     column = _column(name, made.column)
     if isinstance(made, Quantile):
-        return {"quantile": column, "q": str(made.q), "bounds": bounds, "bins": made.bins}
+        options = {"bins": made.bins, "interval": None if made.interval else False}
+        named = {name: value for name, value in options.items() if value is not None}
+        return {"quantile": column, "q": str(made.q), "bounds": bounds, **named}
     kinds = {Sum: "sum", Mean: "mean", Variance: "std" if getattr(made, "root", False) else "variance"}
     if type(made) not in kinds:
         raise ParameterError(f"{name}={plain(made)}: an aggregate of this kind cannot be sent to a service")
