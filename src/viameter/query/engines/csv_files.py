@@ -49,6 +49,8 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
         raise UnreadableData(
             f"{str(path)!r} has no header: expected a first line of different names, with commas between"
         )
+    if any("\r" in name.replace("\r\n", "") for name in names):
+        raise UnreadableData(f"{str(path)!r}: lines end with CR alone; expected LF, or CR and LF")
     tables = (_table(path, block, names) for block in chain([first], blocks))
     return names, (table.slice(1) if number == 0 else table for number, table in enumerate(tables))
 
