@@ -12,9 +12,9 @@ from viameter.query.engines.capabilities import DUCKDB
 from viameter.query.engines.compiled import written_sql
 from viameter.query.engines.csv_files import read_csv
 from viameter.query.engines.errors import UnreadableData
-from viameter.query.engines.imports import import_ibis, import_optional, table_not_found
+from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import fresh_name, split_name
-from viameter.query.engines.native_types import DUCKDB_TYPES
+from viameter.query.engines.native_types import DUCKDB_TYPES, duckdb_columns, native_table
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable, as_its_own
 from viameter.query.engines.turns import turn_of
@@ -154,11 +154,12 @@ def open_database(path: str, *, table: str | None, backend: Any = None) -> Engin
     if table is None:
         raise ParameterError(f"{path!r} is a database: say which table by table=...; {_listed(names)}")
     schema, name = split_name(table)
-    with without_warnings_of_engines():
-        try:
-            return EngineTable(backend.table(name, database=(catalog, schema or "main")), backend)
-        except table_not_found():
-            raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
+    space = import_ibis().expr.operations.Namespace(catalog=catalog, database=schema or "main")
+    try:
+        columns = duckdb_columns(backend, name, space)
+    except duckdb.CatalogException:
+        raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
+    return EngineTable(native_table(backend, name, space, columns), backend)
 
 
 def _attached(backend: Any, path: str) -> str:

@@ -131,21 +131,35 @@ POSTGRES_TYPES: Final[dict[str, tuple[str, str]]] = {
 
 
 def _duckdb(backend: Any, node: Any) -> dict[str, Reading | None]:
+    return duckdb_columns(backend, node.name, node.namespace)
+
+
+def duckdb_columns(backend: Any, name: str, namespace: Any) -> dict[str, Reading | None]:
+    """How each column of a table is read; the table must be there."""
     import sqlglot as sg
 
-    space = node.namespace
-    source = sg.table(node.name, db=space.database, catalog=space.catalog, quoted=True).sql(backend.dialect)
     ibis = import_ibis()
+    source = sg.table(name, db=namespace.database, catalog=namespace.catalog, quoted=True).sql(backend.dialect)
     found: dict[str, Reading | None] = {}
-    for name, kind, *_ in backend.con.execute(f"DESCRIBE {source}").fetchall():
+    for column, kind, null, *_ in backend.con.execute(f"DESCRIBE {source}").fetchall():
         decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", kind)
         if decimal is not None:
-            found[name] = Reading(ibis.expr.datatypes.Decimal(*map(int, decimal.groups())))
+            sizes = map(int, decimal.groups())
+            found[column] = Reading(ibis.expr.datatypes.Decimal(*sizes, nullable=null == "YES"))
         else:
             dtype, sql = DUCKDB_TYPES.get("ENUM" if kind.startswith("ENUM(") else kind, ("", ""))
-            # Read as it is, a column keeps what Ibis knows of it.
-            found[name] = Reading(node.schema[name] if sql == AS_IT_IS else dtype, sql) if dtype else None
+            found[column] = Reading(ibis.dtype(dtype, nullable=null == "YES"), sql) if dtype else None
     return found
+
+
+def native_table(backend: Any, name: str, namespace: Any, columns: dict[str, Reading | None]) -> Any:
+    """A table of a database as an Ibis expression. Ibis itself fails on some types, and loads extensions for others."""
+    import ibis.expr.datatypes as dt
+    import ibis.expr.operations as ops
+
+    kinds = {column: dt.unknown if reading is None else reading.dtype for column, reading in columns.items()}
+    schema = import_ibis().schema(kinds)
+    return ops.DatabaseTable(name=name, schema=schema, source=backend, namespace=namespace).to_expr()
 
 
 _OF_RELATION = """

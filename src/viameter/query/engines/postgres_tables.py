@@ -10,7 +10,7 @@ from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import POSTGRES
 from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import split_name
-from viameter.query.engines.native_types import postgres_columns
+from viameter.query.engines.native_types import native_table, postgres_columns
 from viameter.query.engines.table import EngineTable, as_its_own
 
 
@@ -54,7 +54,6 @@ def require_utf8(connection: Any) -> None:
 
 def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> EngineTable:
     """A table of a PostgreSQL backend by its name."""
-    import ibis.expr.datatypes as dt
     import ibis.expr.operations as ops
 
     columns = postgres_columns(backend, schema, name)
@@ -63,10 +62,7 @@ def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> En
         names = sorted(backend.list_tables(database=schema) if schema else backend.list_tables())
         listed = f"it has: {', '.join(names)}" if names else "it has none that this user may see"
         raise ParameterError(f"{where} has no table {name!r}; {listed}")
-    kinds = {column: dt.unknown if reading is None else reading.dtype for column, reading in columns.items()}
-    space = ops.Namespace(database=schema)
-    node = ops.DatabaseTable(name=name, schema=import_ibis().schema(kinds), source=backend, namespace=space)
-    return EngineTable(node.to_expr(), backend)
+    return EngineTable(native_table(backend, name, ops.Namespace(database=schema), columns), backend)
 
 
 def shown_url(url: str) -> str:

@@ -81,9 +81,10 @@ class _Running:
 
     def start(self) -> None:
         _UNDER_WAY.add(self)
+        if _IS_ENDING.is_set():
+            _UNDER_WAY.discard(self)
+            raise EngineError(self._job.backend.name, "the process ends")
         try:
-            if _IS_ENDING.is_set():
-                raise EngineError(self._job.backend.name, "the process ends")
             self._thread.start()
         except BaseException:
             _UNDER_WAY.discard(self)
@@ -121,7 +122,8 @@ class _Running:
     def end(self, *, until: float) -> None:
         """Cancel, and wait until nothing of it runs any more."""
         self.cancel(until=until)
-        self._thread.join(max(until - time.monotonic(), 0))
+        if self._thread.ident is not None:
+            self._thread.join(max(until - time.monotonic(), 0))
 
     def rows(self) -> list[Any]:
         """What was fetched."""
