@@ -83,16 +83,12 @@ def test_values_are_read_by_their_type(tmp_path: Path, kind: str) -> None:
 def test_values_that_are_none_are_null_and_counted_or_refused(tmp_path: Path, kind: str) -> None:
     texts = [*NONE[kind], *READ[kind]]
     for source in sources(texts, tmp_path).values():
-        with pytest.warns(
-            DataWarning, match=f"{len(NONE[kind])} of 'x' are no {kind}; they are read as NULL"
-        ) as caught:
+        counted = f"{len(NONE[kind])} of 'x' are no {kind}"
+        with pytest.warns(DataWarning, match=f"{counted}; they are read as NULL") as caught:
             table = opened(source, kind)
-        assert caught[0].filename == __file__
-        assert [value is None for value in values(opened_quietly(source, kind))][: len(NONE[kind])] == [True] * len(
-            NONE[kind]
-        )
-        assert table.schema["x"].kind.value == kind.upper()
-        with pytest.raises(UnreadableData, match=f"{len(NONE[kind])} of 'x' are no {kind}"):
+        assert caught[0].filename == __file__ and table.schema["x"].kind.value == kind.upper()
+        assert set(values(opened_quietly(source, kind))[: len(NONE[kind])]) == {None}
+        with pytest.raises(UnreadableData, match=counted):
             opened(source, kind, strict=True)
 
 
@@ -104,18 +100,12 @@ def opened_quietly(source: Any, kind: str) -> Any:
 
 def test_empty_values_are_null_and_no_loss(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('n,x\n1,\n2,""\n3,30\n')
-    assert values(
-        vm.open(tmp_path / "t.csv", unit=vm.per_row(), budget=vm.zcdp(1), types={"x": "integer"}, strict=True)
-    ) == [
-        None,
-        None,
-        30,
-    ]
+    assert values(opened(tmp_path / "t.csv", "integer", strict=True)) == [None, None, 30]
 
 
 def test_numbers_are_not_rounded_to_integers(tmp_path: Path) -> None:
     source = {"n": [1, 2, 3, 4], "x": [30.0, 30.5, -1.0, 1e300]}
-    with pytest.warns(DataWarning, match="1 of 'x' is no integer|2 of 'x' are no integer"):
+    with pytest.warns(DataWarning, match="2 of 'x' are no integer"):
         table = opened(source, "integer")
     assert values(table) == [30, None, -1, None]
     assert values(opened({"n": [1, 2], "x": [datetime(2024, 2, 29, 23), None]}, "date", strict=True)) == [
