@@ -112,7 +112,7 @@ def questions(source: Any, name: str = "c", *, user: str = "u", **options: Any) 
             )
             yield "keys that are found", found.group_by(name).agg(n=vm.count())
     if kind in (Kind.INTEGER, Kind.REAL):
-        bounds = {"bounds": (0, 100)}
+        bounds: Any = {"bounds": (0, 100)}
         sums = {"s": vm.sum(name, **bounds), "m": vm.mean(name, **bounds), "v": vm.variance(name, **bounds)}
         yield "numbers", rows.agg(**sums, q=vm.median(name, **bounds))
         yield "bins", rows.group_by(name, edges=[0, 1, 50]).agg(n=vm.count())

@@ -151,9 +151,9 @@ def test_what_is_not_of_the_dialect_is_refused_when_it_is_opened_by_its_line(
 ) -> None:
     (tmp_path / "t.csv").write_bytes(content)
     beside = open_source({"n": [1]})
-    for options in ({}, {"beside": beside}):
+    for place in (None, beside):
         with pytest.raises(UnreadableData, match=reason) as caught:
-            open_source(tmp_path / "t.csv", **options)
+            open_source(tmp_path / "t.csv", beside=place)
         assert SECRET.decode() not in str(caught.value)
     assert beside.backend.con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
 

@@ -203,3 +203,52 @@ def test_types_of_duckdb_are_total_or_refused(tmp_path: Path) -> None:
                 connection.raw_sql(f"insert into t values ('u{place}', {value}), ('u1', {value}), ('u2', NULL)")
             evaluated(connection.table("t"))
             assert answered(connection.table("t")), kind
+
+
+SPARK: dict[str, list[str]] = {
+    "boolean": ["true", "false"],
+    "tinyint": ["-128", "127"],
+    "smallint": ["-32768", "32767"],
+    "int": ["-2147483648", "2147483647"],
+    "bigint": ["-9223372036854775808", "9223372036854775807"],
+    "float": ["'NaN'", "'Infinity'", "'-Infinity'", "3.4e38"],
+    "double": ["'NaN'", "'Infinity'", "'-Infinity'", "1.7e308", "5e-324"],
+    "decimal(10,2)": ["99999999.99"],
+    "decimal(18,0)": ["999999999999999999"],
+    "decimal(38,30)": ["99999999.9"],
+    "string": ["''", "'a'", "'p500'", "'12'"],
+    "string collate unicode_ci": ["''", "'a'", "'A'"],
+    "date": ["'0001-01-01'", "'9999-12-31'", "'1582-10-10'"],
+    "timestamp": ["'0001-01-01 00:00:00'", "'9999-12-31 23:59:59.999999'", "'+294247-01-10 00:00:00'"],
+    "timestamp_ntz": ["'0001-01-01 00:00:00'", "'9999-12-31 23:59:59.999999'"],
+}
+NOT_OF_SPARK = ["binary", "array<int>", "map<string, int>", "struct<a: int>", "interval day to second", "variant"]
+
+
+def test_types_of_spark_are_total_or_refused(spark_session: Any) -> None:
+    from tests.query.engines.hostile import LOUD
+
+    columns = ", ".join(f"cast(null as {kind}) as c{place}" for place, kind in enumerate(NOT_OF_SPARK))
+    opened = vm.open(spark_session.sql(f"select 'p500' as u, {columns}"), unit=vm.per_row(), budget=vm.zcdp(1))
+    assert list(opened.schema) == ["u"]
+    for place in range(len(NOT_OF_SPARK)):
+        with pytest.raises(ParameterError, match="type that questions cannot use"):
+            opened[f"c{place}"]
+    # In one table, since Spark takes long for each.
+    rows = max(map(len, SPARK.values()))
+    texts = [
+        ", ".join(
+            f"cast({values[row] if row < len(values) else 'null'} as {kind}) as c{place}"
+            for place, (kind, values) in enumerate(SPARK.items())
+        )
+        for row in range(rows)
+    ]
+    frame = spark_session.sql(" union all ".join(f"select 'u{row}' as u, {text}" for row, text in enumerate(texts)))
+    table = vm.open(frame, unit=vm.per("u", groups=2, per_group=1), budget=vm.zcdp(10**12))
+    assert list(table.schema) == ["u", *(f"c{place}" for place in range(len(SPARK)))]
+    for name in list(table.schema)[1:]:
+        evaluated(frame, name)
+    texts_alike = table.group_by(f"c{list(SPARK).index('string collate unicode_ci')}", keys=["a", "A"]).agg(
+        n=vm.count()
+    )
+    assert texts_alike.release(spend=LOUD)["n"].value.tolist() == [1, 1]

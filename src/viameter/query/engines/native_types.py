@@ -68,8 +68,7 @@ def _projected(table: EngineTable, node: Any, usable: dict[str, Reading]) -> Any
     if not usable:
         raise ParameterError("the table has no column of a type that questions can use")
     dialect = table.backend.dialect
-    space = node.namespace
-    source = sg.table(node.name, db=space.database, catalog=space.catalog, quoted=True).sql(dialect)
+    source = _written(table.backend, node.name, node.namespace)
     columns = []
     for name, reading in usable.items():
         quoted = sg.to_identifier(name, quoted=True).sql(dialect)
@@ -78,17 +77,25 @@ def _projected(table: EngineTable, node: Any, usable: dict[str, Reading]) -> Any
     return ops.SQLQueryResult(query=f"SELECT {', '.join(columns)} FROM {source}", schema=schema, source=table.backend)
 
 
-def _moment(kind: str, first: str, last: str, made: str) -> str:
+def _written(backend: Any, name: str, namespace: Any) -> str:
+    """The name of a table in the SQL of its engine."""
+    from sqlglot.expressions import table_
+
+    return table_(name, db=namespace.database, catalog=namespace.catalog, quoted=True).sql(backend.dialect)
+
+
+def _moment(kind: str, ends: tuple[str, str], made: str, zone: str = "") -> str:
     """A moment as a timestamp of microseconds; NULL outside of what every engine hands over.
 
     What is cast is NULL already where the cast would fail: engines may compute both sides of a CASE.
     """
-    inside = f"CASE WHEN {{0}} BETWEEN CAST('{first}' AS {kind}) AND CAST('{last}' AS {kind}) THEN {{0}} END"
+    first, last = (f"CAST('{end}{zone}' AS {kind})" for end in ends)
+    inside = f"CASE WHEN {{0}} BETWEEN {first} AND {last} THEN {{0}} END"
     return made.format(f"({inside})")
 
 
-_LONG, _SHORT = ("0002-01-01 00:00:00", "9998-12-31 23:59:59"), ("1678-01-01 00:00:00", "2262-04-01 00:00:00")
-_IN_LONG, _IN_SHORT = (tuple(f"{end}+00" for end in ends) for ends in (_LONG, _SHORT))
+# Beyond those that are read by a moment, and within what 64 bits of nanoseconds hold besides the infinite ones.
+_LONG, _SHORT = ("0002-01-01 00:00:00", "9999-01-01 00:00:00"), ("1677-09-21 00:12:44", "2262-04-11 23:47:16")
 _CAST, _IN_UTC = "CAST({} AS TIMESTAMP)", "timezone('UTC', {})"
 
 DUCKDB_TYPES: Final[dict[str, tuple[str, str]]] = {
@@ -105,11 +112,11 @@ DUCKDB_TYPES: Final[dict[str, tuple[str, str]]] = {
     # By way of text: DuckDB's own cast of integers of 39 digits is not to the nearest float.
     "HUGEINT": ("float64", "CAST(CAST({0} AS VARCHAR) AS DOUBLE)"),
     "ENUM": ("string", "CAST({0} AS VARCHAR)"),
-    "TIMESTAMP_S": ("timestamp(6)", _moment("TIMESTAMP_S", *_LONG, _CAST)),
-    "TIMESTAMP_MS": ("timestamp(6)", _moment("TIMESTAMP_MS", *_LONG, _CAST)),
-    "TIMESTAMP_NS": ("timestamp(6)", _moment("TIMESTAMP_NS", *_SHORT, _CAST)),
-    "TIMESTAMP WITH TIME ZONE": ("timestamp(6)", _moment("TIMESTAMPTZ", *_IN_LONG, _IN_UTC)),
-    "TIMESTAMPTZ_NS": ("timestamp(6)", _moment("TIMESTAMPTZ_NS", *_IN_SHORT, _IN_UTC)),
+    "TIMESTAMP_S": ("timestamp(6)", _moment("TIMESTAMP_S", _LONG, _CAST)),
+    "TIMESTAMP_MS": ("timestamp(6)", _moment("TIMESTAMP_MS", _LONG, _CAST)),
+    "TIMESTAMP_NS": ("timestamp(6)", _moment("TIMESTAMP_NS", _SHORT, _CAST)),
+    "TIMESTAMP WITH TIME ZONE": ("timestamp(6)", _moment("TIMESTAMPTZ", _LONG, _IN_UTC, "+00")),
+    "TIMESTAMPTZ_NS": ("timestamp(6)", _moment("TIMESTAMPTZ_NS", _SHORT, _IN_UTC, "+00")),
 }  # fmt: skip
 """Types of DuckDB's catalog, but decimals."""
 
@@ -125,7 +132,7 @@ POSTGRES_TYPES: Final[dict[str, tuple[str, str]]] = {
     # Nondeterministic collations lack operations, and others take texts for equal that are not.
     **dict.fromkeys(("text", "varchar", "bpchar", "name"), ("string", _TEXT)),
     "oid": ("int64", "{0}::int8"),
-    "timestamptz": ("timestamp(6)", _moment("timestamptz", *_IN_LONG, "({} AT TIME ZONE 'UTC')")),
+    "timestamptz": ("timestamp(6)", _moment("timestamptz", _LONG, "({} AT TIME ZONE 'UTC')", "+00")),
 }  # fmt: skip
 """Types of pg_catalog, but numeric; enums are read as text, domains as what they are made of."""
 
@@ -136,12 +143,9 @@ def _duckdb(backend: Any, node: Any) -> dict[str, Reading | None]:
 
 def duckdb_columns(backend: Any, name: str, namespace: Any) -> dict[str, Reading | None]:
     """How each column of a table is read; the table must be there."""
-    import sqlglot as sg
-
     ibis = import_ibis()
-    source = sg.table(name, db=namespace.database, catalog=namespace.catalog, quoted=True).sql(backend.dialect)
     found: dict[str, Reading | None] = {}
-    for column, kind, null, *_ in backend.con.execute(f"DESCRIBE {source}").fetchall():
+    for column, kind, null, *_ in backend.con.execute(f"DESCRIBE {_written(backend, name, namespace)}").fetchall():
         decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", kind)
         if decimal is not None:
             sizes = map(int, decimal.groups())
@@ -186,9 +190,9 @@ def _postgres(backend: Any, node: Any) -> dict[str, Reading | None]:
 
 def postgres_columns(backend: Any, schema: str | None, name: str) -> dict[str, Reading | None]:
     """How each column of a table is read; empty if there is no such table. Ibis fails on some types."""
-    import sqlglot as sg
+    import ibis.expr.operations as ops
 
-    relation = sg.table(name, db=schema, quoted=True).sql("postgres")
+    relation = _written(backend, name, ops.Namespace(database=schema))
     wanted = {"relation": relation, "is_qualified": schema is not None}
     with backend.con.transaction(), backend.con.cursor() as cursor:
         columns = cursor.execute(_OF_RELATION, wanted).fetchall()
@@ -217,12 +221,8 @@ SPARK_TYPES: Final = (
 
 
 def _spark(backend: Any, node: Any) -> dict[str, Reading | None]:
-    import sqlglot as sg
-
-    space = node.namespace
-    source = sg.table(node.name, db=space.database, catalog=space.catalog, quoted=True).sql("spark")
     found: dict[str, Reading | None] = {}
-    for field in backend._session.table(source).schema:
+    for field in backend._session.table(_written(backend, node.name, node.namespace)).schema:
         kind = type(field.dataType).__name__
         if kind not in SPARK_TYPES:
             found[field.name] = None
