@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -54,11 +53,47 @@ def test_a_folder_is_no_table(run_service: Run) -> None:
     assert refused.status_code == 422
 
 
-def test_bytes_in_rows_decide_nothing_when_a_file_is_opened(tmp_path: Path) -> None:
-    for row in (b"p1,3\n", b"p1,\xff\xfe\x80\n", b'"p1,3\n'):
-        (tmp_path / "t.csv").write_bytes(b'\xef\xbb\xbfuser,"a\nb"\n' + row)
-        opened = vm.open(tmp_path / "t.csv", unit=vm.per("user", rows=1), budget=vm.pure(1))
-        assert list(opened.schema) == ["user", "a\nb"]
+BODY = {"source": "files", "unit": {"per": "user", "rows": 1}, "budget": {"pure": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [(b"p1,\xff\n", "line 3 is not UTF-8"), (b'"p1,3\n', "line 3 does not end"), (b"p1\n", "line 3 has")],
+)
+def test_a_file_that_cannot_be_read_is_refused_to_who_registers_it_and_told_to_nobody_else(
+    run_service: Run, row: bytes, reason: str
+) -> None:
+    running = run_service()
+    (source,) = {one.document["source"] for one in running.service.state.datasets()}
+    file = running.folder / "data" / "t.csv" if (running.folder / "data").is_dir() else running.folder / "t.csv"
+    file.write_bytes(b"user,n\np0,3\n" + row)
+    body = {**BODY, "source": source, "name": "t", "table": "t.csv"}
+    refused = running.api("custodian-all", "POST", "/datasets", json=body)
+    assert refused.status_code == 422 and reason in refused.json()["error"]["message"]
+    assert str(file.parent) not in refused.json()["error"]["message"]
+    file.write_bytes(b"user,n\np0,3\n")
+    assert running.api("custodian-all", "POST", "/datasets", json=body).status_code == 201
+    # Opened again, as after a restart, the file is another one.
+    running.service.catalog._opened.pop("t")
+    file.write_bytes(b"user,n\np0,3\n" + row)
+    said = running.api("analyst-all", "GET", "/datasets/t/schema").json()["error"]["message"]
+    assert "cannot be read any more" in said and "line" not in said
+
+
+def test_values_of_another_type_are_refused_unless_they_may_be_null(run_service: Run) -> None:
+    running = run_service()
+    (source,) = {one.document["source"] for one in running.service.state.datasets()}
+    file = running.folder / "data" / "t.csv" if (running.folder / "data").is_dir() else running.folder / "t.csv"
+    file.write_bytes(b"user,n\np0,3\np1,NA\n")
+    body = {**BODY, "source": source, "name": "t", "table": "t.csv", "types": {"n": "integer"}}
+    refused = running.api("custodian-all", "POST", "/datasets", json=body)
+    assert refused.status_code == 422 and "1 of 'n' is no integer" in refused.json()["error"]["message"]
+    made = running.api("custodian-all", "POST", "/datasets", json={**body, "strict": False})
+    assert made.status_code == 201
+    registered = running.service.state.dataset("t")
+    assert registered is not None and "strict" not in registered.document
+    running.service.catalog._opened.pop("t")
+    assert running.api("analyst-all", "GET", "/datasets/t/schema").status_code == 200
 
 
 def test_a_limit_that_is_set_while_a_question_waits_pays_too(run_service: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -256,7 +256,8 @@ def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
 
 def source_rows(opened: Any, unit_column: str | None) -> Rows:
     """The rows of a table as it was opened: its columns, and the unit of each row; rows of nobody are dropped."""
-    schema = Schema.of_ibis(opened.ibis_schema)
+    found = Schema.of_ibis(opened.ibis_schema)
+    schema = Schema(found, (*found.unusable, *opened.unusable))
     reserved = [name for name in opened.columns if _is_reserved(name)]
     if reserved:
         raise ParameterError(

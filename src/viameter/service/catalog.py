@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
-from viameter.query.engines import copied
+from viameter.query.engines import DataWarning, UnreadableData, copied
 from viameter.query.engines.names import split_name
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
@@ -36,6 +37,7 @@ MOVED = (
     "the rows of the dataset {!r} are in another place than when it was registered, and its budget may not be theirs: "
     "put them back where they were; if these are the rows of others, register them as a new dataset"
 )
+UNREADABLE = "the rows of the dataset {!r} cannot be read any more: whoever registered it must look at them"
 MAYBE_SAME = (
     "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
     "is; let the users of both sources execute pg_control_system() before they are registered"
@@ -92,22 +94,28 @@ class Catalog:
         return self._state.dataset(name)
 
     def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
-        """A new dataset with its budget. Nothing that is said here depends on its rows.
+        """A new dataset with its budget. Rows are looked at: whether they can be read, and whether values are of the
+        types that are said. What is said of it is for who registers them; later nobody is told of it. Values that are
+        of another type are refused, unless strict is false: then they are read as NULL.
 
         The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
         what was spent of it.
         """
         if not isinstance(name, str) or not re.fullmatch(NAME, name):
             raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
-        unknown = sorted(set(document) - DESCRIPTION - SETTLED - {"budget"})
+        unknown = sorted(set(document) - DESCRIPTION - SETTLED - {"budget", "strict"})
         if unknown:
             raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
         budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
-        settled = {key: value for key, value in document.items() if key != "budget" and value is not None}
+        strict = document.get("strict", True)
+        if not isinstance(strict, bool):
+            raise FormatError(f"strict={plain(strict)}: expected true or false")
+        once = ("budget", "strict")
+        settled = {key: value for key, value in document.items() if key not in once and value is not None}
         _check_description(settled)
         with self._opening:
             source, table = self._source(settled)
-            opened = self._open_rows(settled, source, table)
+            opened = self._open_rows(settled, source, table, strict=strict)
             check_columns(settled, opened)
             _require_limits(opened)
             known = self._scope(name)
@@ -167,7 +175,10 @@ class Catalog:
             if registered is None:
                 raise ParameterError(f"there is no dataset {plain(name)}")
             source, table = self._source(registered.document)
-            rows = self._open_rows(registered.document, source, table)
+            try:
+                rows = self._open_rows(registered.document, source, table, strict=False)
+            except UnreadableData:
+                raise ParameterError(UNREADABLE.format(name)) from None
             place = self._place(registered.document, source, table, rows)
             if registered.place not in place.texts:
                 raise ParameterError(MOVED.format(name))
@@ -248,7 +259,7 @@ class Catalog:
     def _has_scope(self, name: str) -> bool:
         return self._ledger.store.scope(name) is not None
 
-    def _open_rows(self, document: Mapping[str, Any], source: Any, table: str | None) -> Table:
+    def _open_rows(self, document: Mapping[str, Any], source: Any, table: str | None, *, strict: bool) -> Table:
         """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""
         from viameter.measures import pure
 
@@ -257,13 +268,18 @@ class Catalog:
             raise ParameterError('unit is missing: whose presence is hidden, as in {"per": "patient", "rows": 5}')
         unit = read_unit(document["unit"])
         order = document.get("order", "native")
+        options["strict"] = strict
         try:
-            opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
+            # Who registered the rows was told, and nobody else is.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)
+                opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
         except ParameterError as problem:
             # Where the folder is on this machine is nobody's business.
             folder = self._sources[document["source"]].folder
             hidden = "" if folder is None else f"{Path(folder).resolve()}{os.sep}"
-            raise ParameterError(str(problem).replace(hidden, "") if hidden else str(problem)) from None
+            kind = UnreadableData if isinstance(problem, UnreadableData) else ParameterError
+            raise kind(str(problem).replace(hidden, "") if hidden else str(problem)) from None
         rows = opened.session.source
         if not isinstance(rows, Rows) or rows.on.engine != "duckdb":
             return opened

@@ -1,4 +1,4 @@
-"""Open private tables under a budget: a file, a database, a frame. No row is read."""
+"""Open private tables under a budget: a file, a database, a frame."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from viameter.query.bounding.identity import comparable
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database, database_space, picking
 from viameter.query.engines import EngineTable, copied, open_source, run
-from viameter.query.expressions import Column, Expression, Kind, to_ibis, type_of_ibis
-from viameter.query.expressions.building import kind_named
+from viameter.query.expressions import Kind
 from viameter.query.relation import Relation, source_rows
 from viameter.query.rows import RESERVED, UNIT, Rows
 from viameter.query.spaces import space_of
@@ -25,15 +24,7 @@ from viameter.query.units import PerEntity, PerEvent, Unit
 from viameter.session.budget import Session, check_budget
 from viameter.session.durable import name_of, open_purse
 from viameter.session.table import Table, Tables
-
-IBIS_NAMES = {
-    Kind.INTEGER: "int64",
-    Kind.REAL: "float64",
-    Kind.BOOLEAN: "boolean",
-    Kind.TEXT: "string",
-    Kind.DATE: "date",
-    Kind.TIMESTAMP: "timestamp",
-}
+from viameter.session.typing_columns import typed
 
 
 def open(
@@ -44,6 +35,7 @@ def open(
     table: str | None = None,
     types: Mapping[str, str] | None = None,
     required: Sequence[str] = (),
+    strict: bool = False,
     order: Order = "native",
     progress: Progress | None = None,
     ledger: Ledger | str | Path | None = None,
@@ -53,16 +45,19 @@ def open(
     deadline: float | None = None,
     cached: bool = False,
 ) -> Any:
-    """Open private rows under a budget. Nothing is read or copied.
+    """Open private rows under a budget.
 
     `source` is a path (Parquet, CSV, a DuckDB file), a PostgreSQL URL or a Spark session with `table=`, a Spark, pandas
     or Polars DataFrame, an Arrow table, a dict of lists, or any Ibis table; or a dict of several such sources by name,
     which then share the budget. `unit` says whose presence is hidden: `per("patient", rows=5)`, `per_row()`, ...
     `types` says what columns are ("integer", "real", "text", "boolean", "date", "timestamp") where that would be found
-    out from rows, as in a CSV file; values that are none are NULL. `required` names columns that must have a value:
-    rows without one are left out of every question, so that their number serves as the denominator of a mean, too. With
-    order="portable" every engine keeps the same rows of a unit; "native" is faster. With `cached`, the rows of a file
-    or a frame are copied into memory now, as they are, so that questions need not read them again.
+    out from rows, as in a CSV file; values that are none are read as NULL, and a warning says how many there are of
+    each column (with `strict`, they are refused). Rows are looked at for that, and for what the engine could fail on:
+    what is said of it here is for whoever opens them, and not for those who ask. `required` names columns that must
+    have a value: rows without one are left out of every question, so that their number serves as the denominator of a
+    mean, too. With order="portable" every engine keeps the same rows of a unit; "native" is faster. CSV files are read
+    once, now; with `cached`, other files and frames are copied into memory too, so that questions need not read them
+    again.
 
     With a `ledger` (a path, a PostgreSQL URL, or one that is open), what is spent is on disk, and shared with all who
     ask: `dataset` is what the rows are called there (the name of a file or a table, if it has one), and has the budget;
@@ -99,8 +94,10 @@ def open(
         raise ParameterError(
             f"{unit!r} spans several tables: open them together, vm.open({{{unit.root!r}: ..., ...}}, ...)"
         )
-    opened = _typed(open_source(source, table=table), types or {})
-    rows = _rows(copied(opened) if cached else opened, unit)
+    opened = typed(open_source(source, table=table), types or {}, strict=strict)
+    # What was parsed of text is kept, and not parsed again by each question.
+    is_parsed = bool(types) and isinstance(source, str | Path) and str(source).lower().endswith(".csv")
+    rows = _rows(copied(opened) if cached or is_parsed else opened, unit)
     session = _session(rows, space_of(rows.schema, unit), unit, paying, order, progress)
     return Table(session, _with_values(Relation(rows, unit), required))
 
@@ -180,29 +177,6 @@ def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[[Datab
     session = begin(database, database_space(database, unit))
     tables = {name: Table(session, Relation(database, unit, (picking(database, name, unit),))) for name in database}
     return Tables(session, tables)
-
-
-def _typed(table: EngineTable, types: Mapping[str, str]) -> EngineTable:
-    """The table with columns of these types, whatever was found in its rows."""
-    import ibis
-
-    found, made = table.ibis_schema, {}
-    for name, wanted in types.items():
-        kind = kind_named(wanted)
-        if name not in found:
-            raise ParameterError(f"types: there is no column {plain(name)}. There are: {', '.join(found)}")
-        known = type_of_ibis(found[name])
-        if known is None:
-            # What has no value at all has no type that Ibis knows.
-            if not (found[name].is_null() or 'kind="NULL"' in str(found[name])):
-                raise ParameterError(f"types: column {name!r} is of a type that questions cannot use")
-            made[name] = ibis.null(IBIS_NAMES[kind])
-            continue
-        column: Expression = Column(name, known)
-        if known.kind is Kind.REAL and kind is Kind.INTEGER:
-            column = column.floor()
-        made[name] = to_ibis(column if column.type.kind is kind else column.cast(kind), table.expression)
-    return table.with_expression(table.expression.mutate(**made)) if made else table
 
 
 def _rows(table: EngineTable, unit: Unit) -> Rows:

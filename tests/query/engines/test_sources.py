@@ -86,14 +86,6 @@ def test_files_and_frames_stay_where_they_are(folder: Path) -> None:
     assert rows_of(lazy) == [{"k": "z", "n": 9}]
 
 
-def test_rows_of_a_csv_with_another_number_of_values_are_left_out(tmp_path: Path) -> None:
-    lines = ["n,m", *(f"{number},1" for number in range(3_000)), "SECRET,1,2", "7,2", "SECRET", '"a,b",3']
-    (tmp_path / "late.csv").write_text("\n".join(lines))
-    table = open_source(tmp_path / "late.csv")
-    [row] = run(table, table.expression.agg(n=table.expression.n.max(), rows=table.expression.count()))
-    assert row == {"n": "a,b", "rows": 3_002}
-
-
 def test_tables_of_postgres_are_opened_by_url_and_schema(postgres_url: str) -> None:
     with psycopg.connect(postgres_url) as other:
         other.execute('CREATE SCHEMA IF NOT EXISTS air; DROP TABLE IF EXISTS air."Flights"')

@@ -79,7 +79,7 @@ def single_operations(c: dict[str, Expression]) -> list[Expression]:
     for p in (s, t, n):
         made += [p.lower(), p.upper(), p.strip(), p.length(), p.slice(0, 1), p.slice(1, 3), p.slice(2, 2), p.is_null()]
         made += [p.fill_null("?'\\"), p.is_in(["", "a", "it's", "\\", "%", "日本語"])]
-        made += [p.cast(kind) for kind in ("integer", "real", "boolean", "date")]
+        made += [p.cast(kind) for kind in ("integer", "real", "boolean", "date", "timestamp")]
     for part in ("", "a", "%", "_", "\\", "'", "🦆", "日", "e\u0301", "\n", " "):
         made += [s.starts_with(part), s.ends_with(part), s.contains(part)]
     made += [s == t, s != t] + [s == value for value in TEXTS if value not in "\f\v\b\a\x1a\x1b" or not value]

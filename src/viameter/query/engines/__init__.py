@@ -8,7 +8,7 @@ from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.compiled import WEIGHT_OF_KEY, Statement, compile_query, compile_salted
 from viameter.query.engines.digests import native_digest, portable_digest, salt_in_sql
 from viameter.query.engines.duckdb_tables import copied
-from viameter.query.engines.errors import ConnectionLost, EngineError
+from viameter.query.engines.errors import ConnectionLost, DataWarning, EngineError, UnreadableData
 from viameter.query.engines.public import public_table
 from viameter.query.engines.running import run, sql_of
 from viameter.query.engines.sources import open_source
@@ -19,9 +19,11 @@ __all__ = [
     "ENGINES",
     "WEIGHT_OF_KEY",
     "ConnectionLost",
+    "DataWarning",
     "EngineError",
     "EngineTable",
     "Statement",
+    "UnreadableData",
     "arrow_table",
     "compile_query",
     "compile_salted",

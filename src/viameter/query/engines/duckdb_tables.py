@@ -1,8 +1,8 @@
-"""Open files, frames and databases in DuckDB: as views of what stays where it is."""
+"""Open files, frames and databases in DuckDB: as views of what stays where it is; text files are read once."""
 
 from __future__ import annotations
 
-import csv
+import weakref
 from contextlib import suppress
 from glob import has_magic
 from pathlib import Path
@@ -11,12 +11,15 @@ from typing import Any
 from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import DUCKDB
 from viameter.query.engines.compiled import written_sql
-from viameter.query.engines.imports import import_ibis, import_optional, table_not_found
+from viameter.query.engines.csv_files import read_csv
+from viameter.query.engines.errors import UnreadableData
+from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import fresh_name, split_name
+from viameter.query.engines.native_types import DUCKDB_TYPES, duckdb_columns, native_table
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable, as_its_own
+from viameter.query.engines.turns import turn_of
 
-LONGEST_HEADER = 2**20
 DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 
 
@@ -43,46 +46,68 @@ def open_parquet(path: str, backend: Any) -> EngineTable:
     """A Parquet file, a glob of them, or a folder of them: the files' own description is read, and no row."""
     if Path(path).is_dir():
         path = str(Path(path) / "**" / "*.parquet")
-    _demand_files(path)
-    return _reading(path, "read_parquet", backend, {})
+    if "://" not in path:
+        _files(path)
+    return _scanned(_reading(path, backend))
 
 
 def open_csv(path: str, backend: Any) -> EngineTable:
-    """A CSV file with commas and a header line. All columns are text: to guess their types would be to read rows.
+    """A CSV file, or a pattern of them with the same names: read now, once, into the memory of the engine.
 
-    A row with another number of values is left out; to refuse it instead would be an error that depends on rows.
+    All columns are text: to guess their types would make these a fact about rows.
     """
-    _demand_files(path)
-    columns = dict.fromkeys(_header(path), "VARCHAR")
-    fixed = {"auto_detect": False, "header": True, "delim": ",", "quote": '"', "escape": '"', "ignore_errors": True}
-    return _reading(path, "read_csv", backend, {"columns": columns, **fixed})
+    files, name = _files(path), fresh_name("file")
 
+    def drop() -> None:
+        backend.con.execute(f'DROP TABLE IF EXISTS "{name}"')
 
-def _header(path: str) -> list[str]:
-    """The names in the first line of a file, or of the first file that a pattern matches."""
-    if has_magic(path):
-        folder = Path(path).anchor or "."
-        path = str(min(Path(folder).glob(str(Path(path).relative_to(Path(path).anchor)))))
     try:
-        with Path(path).open("rb") as file:
-            # No more than the first line is decoded: what stands in rows decides nothing here.
-            names = next(csv.reader([_first_line(file.read(LONGEST_HEADER)).decode("utf-8-sig")]), [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ParameterError(f"{path!r} cannot be read as csv ({type(error).__name__})") from None
-    if not names or len(set(names)) != len(names) or not all(names):
-        raise ParameterError(f"{path!r} has no header: expected a first line of different names, with commas between")
-    return names
+        _load(backend, name, files)
+        with without_warnings_of_engines():
+            expression = backend.table(name)
+    except BaseException:
+        drop()
+        raise
+    weakref.finalize(expression.op(), turn_of(backend).to_drop.append, drop).atexit = False
+    return EngineTable(expression, backend, keeps=(expression.op(),))
 
 
-def _first_line(start: bytes) -> bytes:
-    """The bytes up to the first end of a line that is not within quotes."""
-    is_quoted = False
-    for place, byte in enumerate(start):
-        if byte == ord('"'):
-            is_quoted = not is_quoted
-        elif byte in b"\r\n" and not is_quoted:
-            return start[:place]
-    return start
+def _load(backend: Any, name: str, files: list[Path]) -> None:
+    known: list[str] = []
+    for file in files:
+        try:
+            names, tables = read_csv(file)
+            if known and names != known:
+                raise UnreadableData(f"{str(file)!r} has other names in its first line than {str(files[0])!r}")
+            if not known:
+                known = names
+                _make(backend, name, names)
+            for rows in tables:
+                _insert(backend, name, rows)
+        except OSError as error:
+            raise ParameterError(f"{str(file)!r} cannot be read as csv ({type(error).__name__})") from None
+
+
+def _make(backend: Any, name: str, names: list[str]) -> None:
+    import sqlglot as sg
+
+    columns = ", ".join(f"{sg.to_identifier(column, quoted=True).sql('duckdb')} VARCHAR" for column in names)
+    duckdb = import_optional("duckdb", extra="query", wanted_for="files")
+    try:
+        backend.con.execute(f'CREATE TABLE "{name}" ({columns})')
+    except duckdb.Error as error:
+        raise ParameterError(
+            f"DuckDB cannot make a table of these names ({type(error).__name__}): {', '.join(names)}"
+        ) from None
+
+
+def _insert(backend: Any, name: str, rows: Any) -> None:
+    part = fresh_name("part")
+    backend.con.register(part, rows)
+    try:
+        backend.con.execute(f'INSERT INTO "{name}" SELECT * FROM "{part}"')
+    finally:
+        backend.con.unregister(part)
 
 
 def open_frame(frame: Any, backend: Any) -> EngineTable:
@@ -100,7 +125,7 @@ def open_frame(frame: Any, backend: Any) -> EngineTable:
                 "column hold values of several types, or of a type of its own? (What the engine said may show rows, "
                 "and is not shown.)"
             ) from None
-    return EngineTable(expression, backend, keeps=(frame,))
+    return _scanned(EngineTable(expression, backend, keeps=(frame,)))
 
 
 def copied(table: EngineTable) -> EngineTable:
@@ -136,11 +161,12 @@ def open_database(path: str, *, table: str | None, backend: Any = None) -> Engin
     if table is None:
         raise ParameterError(f"{path!r} is a database: say which table by table=...; {_listed(names)}")
     schema, name = split_name(table)
-    with without_warnings_of_engines():
-        try:
-            return EngineTable(backend.table(name, database=(catalog, schema or "main")), backend)
-        except table_not_found():
-            raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
+    space = import_ibis().expr.operations.Namespace(catalog=catalog, database=schema or "main")
+    try:
+        columns = duckdb_columns(backend, name, space)
+    except duckdb.CatalogException:
+        raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
+    return EngineTable(native_table(backend, name, space, columns), backend)
 
 
 def _attached(backend: Any, path: str) -> str:
@@ -165,22 +191,51 @@ def _listed(names: list[str]) -> str:
     return f"it has: {', '.join(sorted(names))}" if names else "it has none"
 
 
-def _demand_files(path: str) -> None:
-    if "://" in path:
-        return
+def _files(path: str) -> list[Path]:
+    """The files of a path or a pattern, of which there is at least one."""
     if has_magic(path):
         folder = Path(path).anchor or "."
-        if not any(Path(folder).glob(str(Path(path).relative_to(Path(path).anchor)))):
+        found = sorted(Path(folder).glob(str(Path(path).relative_to(Path(path).anchor))))
+        if not found:
             raise ParameterError(f"no file matches {path!r}")
-    elif not Path(path).is_file():
+        return found
+    if not Path(path).is_file():
         raise ParameterError(f"there is no file {path!r}")
+    return [Path(path)]
 
 
-def _reading(path: str, reader: str, backend: Any, options: dict[str, Any]) -> EngineTable:
+def _reading(path: str, backend: Any) -> EngineTable:
     duckdb = import_optional("duckdb", extra="query", wanted_for="files")
     with without_warnings_of_engines():
         try:
-            return EngineTable(getattr(backend, reader)(path, table_name=fresh_name("file"), **options), backend)
+            return EngineTable(backend.read_parquet(path, table_name=fresh_name("file")), backend)
         except duckdb.Error as error:
-            kind = reader.removeprefix("read_")
-            raise ParameterError(f"{path!r} cannot be read as {kind} ({type(error).__name__})") from None
+            raise ParameterError(f"{path!r} cannot be read as parquet ({type(error).__name__})") from None
+
+
+CANNOT_FAIL = ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+               "FLOAT", "DOUBLE")  # fmt: skip
+"""Types of a fixed size, of which every pattern of bits is a value."""
+
+
+def _scanned(table: EngineTable) -> EngineTable:
+    """The table, if all values of a file or a frame can be read: DuckDB fails on some while it reads.
+
+    These are text that is not UTF-8, text of pandas with lone surrogates, and moments that leave 64 bits when they are
+    counted in microseconds. They are looked for when the table is opened, by whoever opens it: as long as the file
+    does not change, no question fails on them.
+    """
+    name = table.expression.op().name
+    for column, kind, *_ in table.backend.con.execute(f'DESCRIBE "{name}"').fetchall():
+        if kind in CANNOT_FAIL or kind not in DUCKDB_TYPES:
+            continue
+        quoted = '"{}"'.format(column.replace('"', '""'))
+        read = f"decode(encode({quoted}))" if kind == "VARCHAR" else quoted
+        try:
+            table.backend.con.execute(f'SELECT bit_xor(hash({read})) FROM "{name}"').fetchall()
+        except Exception as error:
+            raise UnreadableData(
+                f"the column {column!r} ({kind}) has values that cannot be read ({type(error).__name__}): text that is "
+                "not UTF-8, or moments out of range; mend the data, or leave the column out"
+            ) from None
+    return table

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from viameter.errors import ViameterError
+from viameter.errors import ParameterError, ViameterError
+
+
+class UnreadableData(ParameterError):
+    """Rows that were looked at when they were opened, and cannot be read as they are.
+
+    It tells of rows: it is for whoever opens them, and nobody else is shown it.
+    """
+
+
+class DataWarning(UserWarning):
+    """Values that were looked at when they were opened, and are read as NULL; as UnreadableData, it tells of rows."""
 
 
 class EngineError(ViameterError, RuntimeError):

@@ -80,6 +80,20 @@ class DuckdbJob(Job):
         return percent / 100 if percent >= 0 else None
 
 
+POSTGRES_SETTINGS = "; ".join(
+    f"SET LOCAL {name} = {value}"
+    for name, value in {
+        # A backslash in a constant is a backslash, and a date is written in one way.
+        "standard_conforming_strings": "on",
+        "datestyle": "'ISO, YMD'",
+        "timezone": "'UTC'",
+        # In other encodings there are texts that cannot be handed over.
+        "client_encoding": "'UTF8'",
+    }.items()
+)
+"""What a query runs under, whatever the server, the role or the connection is set to."""
+
+
 class PostgresJob(Job):
     """A query on a connection to a PostgreSQL server."""
 
@@ -87,8 +101,7 @@ class PostgresJob(Job):
         """Run it on the backend's connection."""
         connection = self.backend.con
         with connection.transaction(), connection.cursor() as cursor:
-            # A backslash in a constant is a backslash, whatever the server or the role is set to.
-            cursor.execute("SET LOCAL standard_conforming_strings = on")
+            cursor.execute(POSTGRES_SETTINGS)
             rows: list[Any] = cursor.execute(self.sql).fetchall()
             return rows
 

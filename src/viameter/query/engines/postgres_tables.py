@@ -8,8 +8,9 @@ from urllib.parse import SplitResult, urlsplit
 
 from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import POSTGRES
-from viameter.query.engines.imports import import_ibis, import_optional, table_not_found
+from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import split_name
+from viameter.query.engines.native_types import native_table, postgres_columns
 from viameter.query.engines.table import EngineTable, as_its_own
 
 
@@ -28,27 +29,40 @@ def connect(url: str) -> Any:
     psycopg = import_optional("psycopg", extra="postgres", wanted_for="PostgreSQL tables")
     import_optional("ibis.backends.postgres", extra="postgres", wanted_for="PostgreSQL tables")
     try:
-        connection = psycopg.connect(url, autocommit=True, fallback_application_name="viameter")
+        connection = psycopg.connect(url, autocommit=True, fallback_application_name="viameter", client_encoding="utf8")
     except psycopg.Error as error:
         # libpq's own words may repeat parts of the URL.
         raise ParameterError(
             f"no connection to {shown_url(url)} ({type(error).__name__}): are host, port, database, user and password "
             "right, and is the server up?"
         ) from None
+    require_utf8(connection)
     backend = as_its_own(import_ibis().postgres.from_connection(connection))
     weakref.finalize(backend, connection.close)
     return backend
 
 
+def require_utf8(connection: Any) -> None:
+    """Refuse a database of another encoding: its text may hold what cannot be handed over, which fails on some rows."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise ParameterError(
+            f"the PostgreSQL database has the encoding {encoding}, whose text cannot always be handed over as UTF8: "
+            "open a copy of it in a database of encoding UTF8"
+        )
+
+
 def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> EngineTable:
     """A table of a PostgreSQL backend by its name."""
-    try:
-        return EngineTable(backend.table(name, database=schema), backend)
-    except table_not_found():
+    import ibis.expr.operations as ops
+
+    columns = postgres_columns(backend, schema, name)
+    if not columns:
         where = f"the schema {schema!r} of {shown}" if schema else shown
         names = sorted(backend.list_tables(database=schema) if schema else backend.list_tables())
         listed = f"it has: {', '.join(names)}" if names else "it has none that this user may see"
-        raise ParameterError(f"{where} has no table {name!r}; {listed}") from None
+        raise ParameterError(f"{where} has no table {name!r}; {listed}")
+    return EngineTable(native_table(backend, name, ops.Namespace(database=schema), columns), backend)
 
 
 def shown_url(url: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -17,6 +20,8 @@ from viameter.query.engines.table import EngineTable
 from viameter.query.engines.turns import Turn, turn_of
 
 HALF_A_SECOND = 0.5
+LONGEST_END = 30.0
+"""Seconds that a process waits at its end for queries that it has cancelled."""
 
 
 def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
@@ -72,9 +77,18 @@ class _Running:
         self._rows: list[Any] | None = None
         self._error: EngineError | None = None
         self.finished = Event()
+        self._thread = Thread(target=self._fetch, name=THREAD_NAME, daemon=True)
 
     def start(self) -> None:
-        Thread(target=self._fetch, name=THREAD_NAME, daemon=True).start()
+        _UNDER_WAY.add(self)
+        if _IS_ENDING.is_set():
+            _UNDER_WAY.discard(self)
+            raise EngineError(self._job.backend.name, "the process ends")
+        try:
+            self._thread.start()
+        except BaseException:
+            _UNDER_WAY.discard(self)
+            raise
 
     def _fetch(self) -> None:
         try:
@@ -87,6 +101,7 @@ class _Running:
             with self._gate:  # no cancel is on its way any more: it would reach the next query
                 self.finished.set()
             self._turn.lock.release()
+            _UNDER_WAY.discard(self)
 
     def share(self) -> float | None:
         """The share of the work that is done."""
@@ -95,14 +110,20 @@ class _Running:
         except Exception:
             return None
 
-    def cancel(self) -> None:
+    def cancel(self, *, until: float = inf) -> None:
         """Cancel, again and again until the engine has stopped: it may not have begun when it was first told."""
         self._is_cancelled = True
-        while not self.finished.is_set():
+        while not self.finished.is_set() and time.monotonic() < until:
             with self._gate, suppress(Exception):
                 if not self.finished.is_set():
                     self._job.cancel()
             self.finished.wait(0.1)
+
+    def end(self, *, until: float) -> None:
+        """Cancel, and wait until nothing of it runs any more."""
+        self.cancel(until=until)
+        if self._thread.ident is not None:
+            self._thread.join(max(until - time.monotonic(), 0))
 
     def rows(self) -> list[Any]:
         """What was fetched."""
@@ -110,6 +131,24 @@ class _Running:
             raise self._error
         assert self._rows is not None
         return self._rows
+
+
+_UNDER_WAY: set[_Running] = set()
+"""The queries that run, among them those for which nobody waits any more."""
+_IS_ENDING = Event()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Stop what runs before the interpreter goes: an engine within the process that comes back after it aborts."""
+    _IS_ENDING.set()
+    until = time.monotonic() + LONGEST_END
+    for running in list(_UNDER_WAY):
+        running.end(until=until)
+
+
+# A child has none of the threads of its parent.
+os.register_at_fork(after_in_child=_UNDER_WAY.clear)
 
 
 def _prepared(table: EngineTable, statement: Statement, turn: Turn) -> Job:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from viameter.errors import ParameterError
 from viameter.query.engines import duckdb_tables, postgres_tables, spark_tables
-from viameter.query.engines.capabilities import DUCKDB, PYSPARK, known_engine
+from viameter.query.engines.capabilities import DUCKDB, POSTGRES, PYSPARK, known_engine
 from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.jobs import require_plain_texts
+from viameter.query.engines.native_types import readable
+from viameter.query.engines.row_by_row import require_row_by_row
 from viameter.query.engines.table import EngineTable
 
 _WHAT = (
@@ -31,6 +34,10 @@ def open_source(source: Any, *, table: str | None = None, beside: EngineTable | 
     import_ibis()
     if beside is not None and not isinstance(beside, EngineTable):
         raise ParameterError(f"beside= takes an EngineTable, not {type(beside).__name__}")
+    return readable(_opened(source, table, beside))
+
+
+def _opened(source: Any, table: str | None, beside: EngineTable | None) -> EngineTable:
     if isinstance(source, str | Path):
         return _open_address(str(source), table, beside)
     kind = _kind(source)
@@ -114,23 +121,23 @@ def _open_ibis(expression: Any) -> EngineTable:
         raise ParameterError(f"the Ibis table has no single backend ({type(error).__name__}): bind it to one") from None
     if known_engine(backend.name) == DUCKDB:
         require_plain_texts(backend)
-    _require_rows(expression)
-    return EngineTable(expression, backend)
+    if backend.name == POSTGRES:
+        postgres_tables.require_utf8(backend.con)
+    require_row_by_row(expression)
+    return _with_memtables(EngineTable(expression, backend))
 
 
-def _require_rows(expression: Any) -> None:
-    """Refuse expressions whose rows are made of several rows of a table: they belong to no unit."""
+def _with_memtables(table: EngineTable) -> EngineTable:
+    """The table with what Ibis holds in memory handed to the engine now, where its types can be looked at."""
     import ibis.expr.operations as ops
 
-    tables = (ops.DatabaseTable, ops.InMemoryTable)
-    row_by_row = (ops.Project, ops.Filter, ops.DropColumns, ops.FillNull, ops.DropNull)
-    for node in expression.op().find(ops.Node):
-        many = isinstance(node, ops.Relation) and not isinstance(node, (*tables, *row_by_row))
-        if many or isinstance(node, ops.Reduction | ops.Analytic | ops.WindowFunction | ops.Subquery | ops.Impure):
-            raise ParameterError(
-                f"the Ibis table has a {type(node).__name__}: what it makes of several rows belongs to no unit; open "
-                "the table and ask with filter, derive, join and group_by, or make a view for whose rows you vouch"
-            )
+    memtables = table.expression.op().find(ops.InMemoryTable)
+    held = {node: _open_frame(node.data.to_pyarrow(node.schema), table) for node in memtables}
+    if not held:
+        return table
+    replaced = {node: frame.expression.op() for node, frame in held.items()}
+    keeps = tuple(kept for frame in held.values() for kept in frame.keeps)
+    return replace(table, expression=table.expression.op().replace(replaced).to_expr(), keeps=(*table.keeps, *keeps))
 
 
 def _beside(opened: EngineTable, beside: EngineTable | None) -> EngineTable:

@@ -22,6 +22,8 @@ class EngineTable:
     """The Ibis backend that runs it."""
     keeps: tuple[Any, ...] = ()
     """What must stay alive as long as the table does, such as frames that the engine reads in place."""
+    unusable: tuple[str, ...] = field(default=(), kw_only=True)
+    """Names of columns of types that questions cannot use; they are left out of the expression."""
     compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)
     """The queries that were asked of it last; one store for all tables that are made of one that was opened."""
 
@@ -53,9 +55,9 @@ class EngineTable:
         """Names of the columns, in order."""
         return tuple(self.expression.columns)
 
-    def with_expression(self, expression: Any) -> Self:
+    def with_expression(self, expression: Any, *, unusable: tuple[str, ...] | None = None) -> Self:
         """Another table of the same backend, such as this one filtered or joined."""
-        return replace(self, expression=expression)
+        return replace(self, expression=expression, unusable=self.unusable if unusable is None else unusable)
 
     def __copy__(self) -> Self:
         return self

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from viameter.query.expressions.engine_values import constant, settled
-from viameter.query.expressions.grammar import DATE_TEXT, INTEGER_TEXT, LOWER, REAL_TEXT, UPPER, WHITESPACE
+from viameter.query.expressions import grammar
+from viameter.query.expressions.engine_values import constant, representable, settled
+from viameter.query.expressions.grammar import LOWER, UPPER, WHITESPACE
 from viameter.query.expressions.types import Kind
 
 
@@ -19,17 +20,28 @@ def _matching(value: Any, pattern: str) -> Any:
     return ibis.ifelse(found, value, ibis.null("string"))
 
 
+def _integer(value: Any) -> Any:
+    return _matching(value, grammar.INTEGER_TEXT).re_replace(grammar.FRACTION_OF_INTEGER, "").cast("int64")
+
+
 def _boolean(value: Any) -> Any:
     import ibis
 
-    return ibis.cases((value == "true", True), (value == "false", False), else_=ibis.null("boolean"))
+    arms = ((value.isin(texts), meant) for texts, meant in ((grammar.TRUE_TEXTS, True), (grammar.FALSE_TEXTS, False)))
+    return ibis.cases(*arms, else_=ibis.null("boolean"))
+
+
+def _moment(value: Any) -> Any:
+    in_utc = _matching(value, grammar.MOMENT_TEXT).re_replace(grammar.ZONE, "")
+    return representable(in_utc.substr(0, grammar.MOMENT_LENGTH).cast("timestamp"))
 
 
 PARSERS: dict[Kind, Callable[[Any], Any]] = {
-    Kind.INTEGER: lambda value: _matching(value, INTEGER_TEXT).cast("int64"),
-    Kind.REAL: lambda value: settled(_matching(value, REAL_TEXT).cast("float64")),
+    Kind.INTEGER: _integer,
+    Kind.REAL: lambda value: settled(_matching(value, grammar.REAL_TEXT).cast("float64")),
     Kind.BOOLEAN: _boolean,
-    Kind.DATE: lambda value: _matching(value, DATE_TEXT).cast("date"),
+    Kind.DATE: lambda value: _matching(value, grammar.DATE_TEXT).substr(0, grammar.DATE_LENGTH).cast("date"),
+    Kind.TIMESTAMP: _moment,
 }
 
 

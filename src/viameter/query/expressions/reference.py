@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from viameter.errors import ParameterError
-from viameter.query.expressions.grammar import DATE_TEXT, INTEGER_TEXT, LOWER, REAL_TEXT, UPPER, WHITESPACE
+from viameter.query.expressions import grammar
+from viameter.query.expressions.grammar import LOWER, UPPER, WHITESPACE
 from viameter.query.expressions.nodes import Call, Column, Expression, Literal
 from viameter.query.expressions.types import FIRST_MOMENT, INT64_MAX, INT64_MIN, LAST_MOMENT, REACH, Kind, Type
 
@@ -131,6 +132,10 @@ def _matching(pattern: str, read_text: Callable[[str], Any]) -> Callable[[str], 
     return lambda text: read_text(text) if compiled.fullmatch(text) else None
 
 
+def _moment(text: str) -> datetime | None:
+    return _representable(datetime.fromisoformat(re.sub(grammar.ZONE, "", text)[: grammar.MOMENT_LENGTH]))
+
+
 OF_NULLS: dict[str, Callable[..., Any]] = {
     "and": _and,
     "or": _or,
@@ -189,8 +194,12 @@ CASTS: dict[tuple[Kind, Kind], Callable[[Any], Any]] = {
     (Kind.DATE, Kind.TEXT): date.isoformat,
     (Kind.DATE, Kind.TIMESTAMP): lambda x: _representable(datetime(x.year, x.month, x.day)),
     (Kind.TIMESTAMP, Kind.DATE): datetime.date,
-    (Kind.TEXT, Kind.INTEGER): _matching(INTEGER_TEXT, int),
-    (Kind.TEXT, Kind.REAL): _matching(REAL_TEXT, lambda text: settle(float(text))),
-    (Kind.TEXT, Kind.BOOLEAN): {"true": True, "false": False}.get,
-    (Kind.TEXT, Kind.DATE): _matching(DATE_TEXT, date.fromisoformat),
+    (Kind.TEXT, Kind.INTEGER): _matching(grammar.INTEGER_TEXT, lambda text: int(text.partition(".")[0])),
+    (Kind.TEXT, Kind.REAL): _matching(grammar.REAL_TEXT, lambda text: settle(float(text))),
+    (Kind.TEXT, Kind.BOOLEAN): {
+        **dict.fromkeys(grammar.TRUE_TEXTS, True),
+        **dict.fromkeys(grammar.FALSE_TEXTS, False),
+    }.get,
+    (Kind.TEXT, Kind.DATE): _matching(grammar.DATE_TEXT, lambda text: date.fromisoformat(text[: grammar.DATE_LENGTH])),
+    (Kind.TEXT, Kind.TIMESTAMP): _matching(grammar.MOMENT_TEXT, _moment),
 }

@@ -42,6 +42,7 @@ CASTS = {
     (Kind.TEXT, Kind.REAL): REAL,
     (Kind.TEXT, Kind.BOOLEAN): BOOLEAN,
     (Kind.TEXT, Kind.DATE): DATE,
+    (Kind.TEXT, Kind.TIMESTAMP): TIMESTAMP,
 }
 
 

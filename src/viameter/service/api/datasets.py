@@ -45,7 +45,7 @@ def list_datasets(visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
 
 @router.post("", response_model=m.Dataset, status_code=201)
 def register_dataset(body: m.NewDataset, visit: Visit = needs(Action.REGISTER)) -> dict[str, Any]:
-    """Register a dataset with its budget. No row is read."""
+    """Register a dataset with its budget. Rows that cannot be read are refused, with how many there are."""
     document = body.model_dump(exclude_none=True, exclude={"name", "why"})
     visit.service.catalog.register(body.name, document, by=visit.person.name, why=body.why or "registered")
     return _dataset(visit, body.name)

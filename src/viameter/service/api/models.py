@@ -162,6 +162,9 @@ class NewDataset(Closed):
     unit: dict[str, Any] = Field(examples=[{"per": "patient", "rows": 5}, {"row": True}])
     budget: LossIn | None = None
     types: dict[str, str] | None = None
+    strict: bool = Field(
+        default=True, description="Refuse values that are not of the types said, or else read them as NULL."
+    )
     order: Literal["native", "portable"] | None = None
     title: Text | None = None
     description: Text | None = None

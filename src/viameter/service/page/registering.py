@@ -51,6 +51,8 @@ def read_dataset(form: Form) -> dict[str, Any]:
     types = read_types(form.text("types"))
     if types:
         document["types"] = types
+        if "nulls" in form:
+            document["strict"] = False
     for word in ("title", "description"):
         if form.word(word):
             document[word] = form.word(word)
