@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
@@ -58,6 +58,8 @@ class Judgement:
     """It is (epsilon, delta)-differentially private; infinity where no such pair stands out."""
     claim: Fraction | RenyiLoss | None
     """A rho of zCDP, or bounds by order; None where the moments of the pairs are used."""
+    prefers_claim: bool = False
+    """Whether many of it compose better by the claim than by the pair: ranges, whose pair is worse than their zCDP."""
 
 
 def judge(mechanism: Mechanism) -> Judgement:
@@ -82,7 +84,7 @@ def judge(mechanism: Mechanism) -> Judgement:
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)
         case BoundedRange(eta):
             concentrated = bounded_range_to_zcdp_sharp(BoundedRangeLoss(eta))
-            return _symmetric(range_pair(eta), eta, claim=Fraction(concentrated.rho))
+            return replace(_symmetric(range_pair(eta), eta, claim=Fraction(concentrated.rho)), prefers_claim=True)
         case ContinuousLaplace(scale, distance):
             return _symmetric(continuous_laplace_pair(distance, scale=scale), distance / scale)
         case ContinuousGaussian(scale, distance):

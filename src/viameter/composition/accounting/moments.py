@@ -97,7 +97,7 @@ def moments_epsilon(losses: Moments, *, delta: Fraction) -> Extended:
         moment = losses.at(z)
         if moment is None or not moment.is_finite():
             continue
-        tail = UP.add(UP.sub(moment, DOWN.log(target)), _prefactor(z))
+        tail = UP.add(UP.sub(moment, DOWN.log(target)), prefactor(z))
         bound = UP.div(tail, real_down(z) if tail > 0 else real_up(z))
         if bound.is_finite():
             best = min(best, max(ZERO, as_fraction(bound)))
@@ -111,12 +111,12 @@ def moments_delta(losses: Moments, *, epsilon: Fraction) -> Fraction:
     for z in losses.orders(lambda z, k: k - z * level - math.log1p(z) + z * math.log(z / (1 + z))):
         moment = losses.at(z)
         if moment is not None:
-            exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), _prefactor(z))
+            exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), prefactor(z))
             best = min(best, UP.add(UP.exp(exponent), losses.product.infinity))
     return as_fraction(best)
 
 
-def _prefactor(z: Fraction) -> Real:
+def prefactor(z: Fraction) -> Real:
     """-ln(1 + z) + z ln(z/(1 + z)), rounded up."""
     share = UP.log(real_up(z / (1 + z)))
     return UP.sub(UP.mul(real_down(z), share), DOWN.log(real_down(1 + z)))

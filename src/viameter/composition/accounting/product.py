@@ -18,10 +18,9 @@ from viameter.composition.accounting.reals import DOWN, UP, Real, real_down, rea
 
 @dataclass(slots=True)
 class Product:
-    """Loss distributions with multiplicities; `pending` are additions that a contour has not seen yet."""
+    """Loss distributions with multiplicities."""
 
     counts: dict[LossDistribution, int] = field(default_factory=dict)
-    pending: list[tuple[LossDistribution, int]] = field(default_factory=list)
     mu_squared: Fraction = ZERO
     survival: Real = field(default_factory=lambda: real_down(1))
     """The probability, rounded down, that no loss is infinite."""
@@ -38,7 +37,6 @@ class Product:
         if distribution.has_points:
             self.counts[distribution] = self.counts.get(distribution, 0) + count
             self._ceiling = settle_up(max(ZERO, self._ceiling + count * Fraction(float(distribution.losses[-1]))))
-            self.pending.append((distribution, count))
             if distribution.is_pair:
                 self._pairs = None
 
