@@ -218,7 +218,9 @@ class Contour:
         off += 16 * LIBRARY
         self._weights, self._phases = weights, phases
         total = float(weights.sum()) * (1 + 2 * UNIT * (len(t) + 1))
-        self._sum_error = float(weights @ np.expm1(off)) * (1 + 2.0**-30) + total * (len(t) + 64) * 4 * UNIT
+        with np.errstate(over="ignore", invalid="ignore"):  # then it is not finite, and unfit
+            changed = float(weights @ np.expm1(off))
+        self._sum_error = changed * (1 + 2.0**-30) + total * (len(t) + 64) * 4 * UNIT
         self._sum_error_slope = float(weights @ t) * 8 * UNIT
         if not math.isfinite(self._sum_error + self._sum_error_slope):
             raise Unfit

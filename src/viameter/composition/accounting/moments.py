@@ -15,6 +15,7 @@ from viameter.measures.curves import RenyiLoss
 from viameter.theorem import Numbers, theorem
 
 CANONNE = "Canonne, Kamath and Steinke 2020; Mironov 2017; Abadi et al. 2016 (moments)"
+TINY = Fraction(1, 2**100_000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -106,14 +107,15 @@ def moments_epsilon(losses: Moments, *, delta: Fraction) -> Extended:
 
 def moments_delta(losses: Moments, *, epsilon: Fraction) -> Fraction:
     """The delta that one moment gives at an epsilon; see moments-to-epsilon."""
-    level = float(epsilon)
+    level = min(floats.from_fraction_down(epsilon), 1e300)
     best = real_up(1)
     for z in losses.orders(lambda z, k: k - z * level - math.log1p(z) + z * math.log(z / (1 + z))):
         moment = losses.at(z)
         if moment is not None:
             exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), prefactor(z))
             best = min(best, UP.add(UP.exp(exponent), losses.product.infinity))
-    return as_fraction(best)
+    # Whatever is below 2^-100000 is as good as this, and no fraction of a million digits.
+    return as_fraction(max(best, real_up(TINY)))
 
 
 def prefactor(z: Fraction) -> Real:

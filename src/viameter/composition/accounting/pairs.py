@@ -23,7 +23,9 @@ NOTHING = LossDistribution(np.zeros(1), np.ones(1))
 """The loss distribution of a mechanism that looks at no data."""
 
 FAR = 14
-"""Noise beyond this many scales has a probability below 10^-42: its loss is counted as infinite."""
+"""Noise beyond this many scales has a probability below 10^-42: its loss is counted at few points,"""
+FARTHEST = 38
+"""and beyond this many, with a probability below 10^-313, as infinite."""
 MOST_SCALE = 2**17
 """Discrete Gaussian noise of a larger scale has too many points."""
 MOST_SENSITIVITY = 2**52
@@ -171,8 +173,9 @@ def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     Requires
         One integer, not a vector; integer noise that is drawn exactly. The formulas of *continuous* noise do not hold.
     Ensures
-        The losses for |Z| <= 14 s + 1, with probabilities rounded up. Smaller Z are counted as an infinite loss, larger
-        ones at the lowest loss that is listed; more than 2000 losses are gathered by connect-the-dots.
+        The losses for |Z| <= 14 s + 1, with probabilities rounded up; more than 2000 are gathered by connect-the-dots.
+        Larger Z are counted at the lowest loss that is listed. Smaller Z are counted at the loss of the next multiple
+        of s/2 and with the probability of all that is smaller; below -38 s, as an infinite loss.
     Proof
         The probabilities are log-concave; as in dominating-discrete-laplace, delta rises with the distance, and the
         orders are mirror images. At distance D the loss is ((z - D)^2 - z^2)/2s^2. The normalizing sum over |z| <= X is
@@ -180,8 +183,8 @@ def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
         at least as fast as a geometric series of ratio e^(-(2 X + 3)/2s^2). Moving a loss up raises the profile.
     Example
         >>> pair = discrete_gaussian_pair(1, scale=Fraction(1))
-        >>> pair.losses[-1], pair.infinity < 1e-42
-        (np.float64(15.5), True)
+        >>> pair.losses[-1], pair.infinity < 1e-300
+        (np.float64(63.5), True)
     """
     if d_in == 0:
         return NOTHING
@@ -197,11 +200,21 @@ def discrete_gaussian_pair(d_in: int, *, scale: Fraction) -> LossDistribution:
     down = vectors.exp_down(vectors.mul_down(-squares, floats.from_fraction_up(half)))
     whole = float(vectors.sum_down(down))
     weights = vectors.div_up(up, whole)
+    by = 2 * scale * scale / d_in
+    weights[-1] = floats.add_up(float(weights[-1]), _beyond(reach, half, whole))
+    body = _gathered(_line(d_in, -2, place, by)[::-1].copy(), weights[::-1].copy(), 0.0)
+    # Few points further out: what is beyond one is counted at the next.
+    step = math.ceil(scale / 2)
+    out = reach + step * np.arange(2 * (FARTHEST - FAR) + 1)
+    rest = np.array([_beyond(int(x), half, whole) for x in out])
+    further = _line(d_in, -2, -out[1:], by)
+    return points(np.append(body.losses, further), np.append(body.weights, rest[:-1]), float(rest[-1]))
+
+
+def _beyond(reach: int, half: Fraction, whole: float) -> float:
+    """P(Z > reach), rounded up: the sum of a geometric series that begins at reach + 1."""
     first = UP.exp(real_up(-half * (reach + 1) ** 2))
-    tail = UP.div(UP.div(first, DOWN.minus(UP.expm1(real_up(-half * (2 * reach + 3))))), real_down(whole))
-    weights[-1] = floats.add_up(float(weights[-1]), float_up(tail))
-    losses = _line(d_in, -2, place, 2 * scale * scale / d_in)
-    return _gathered(losses[::-1].copy(), weights[::-1].copy(), float_up(tail))
+    return float_up(UP.div(UP.div(first, DOWN.minus(UP.expm1(real_up(-half * (2 * reach + 3))))), real_down(whole)))
 
 
 def _line(start: int, slope: int, place: NDArray[np.int64], scale: Fraction) -> Floats:

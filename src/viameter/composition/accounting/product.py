@@ -5,6 +5,7 @@ The cumulants are plain floats. They choose where the certified sum is taken, an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -57,7 +58,7 @@ class Product:
         eps, high, low, counts = self._pair_arrays()
         if len(eps):
             small = low * np.exp(-2 * c * eps)
-            total = high + small
+            total = np.maximum(high + small, 1e-300)
             slope = (high - small) / total
             value += float(counts @ (c * eps + np.log(total)))
             mean += float(counts @ (eps * slope))
@@ -65,11 +66,16 @@ class Product:
         for distribution, count in self.counts.items():
             if distribution.is_pair:
                 continue
-            losses, top = distribution.losses, float(distribution.losses[-1])
-            tilted = distribution.weights * np.exp(c * (losses - top))
+            losses = distribution.losses
+            with np.errstate(divide="ignore"):
+                exponents = c * losses + np.log(distribution.weights)
+            top = float(exponents.max())
+            if top == -math.inf:
+                continue
+            tilted = np.exp(exponents - top)
             mass = float(tilted.sum())
             center = float(tilted @ losses) / mass
-            value += count * (c * top + float(np.log(mass)))
+            value += count * (top + float(np.log(mass)))
             mean += count * center
             variance += count * float(tilted @ (losses - center) ** 2) / mass
         return value, mean, variance
