@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, floats
-from viameter.composition.accounting.distribution import Floats, LossDistribution
+from viameter.composition.accounting.distribution import Floats, LossDistribution, points
 from viameter.composition.accounting.moments import Moments, prefactor
 from viameter.composition.accounting.pairs import NOTHING
 from viameter.composition.accounting.reals import DOWN, UP, Real, float_up, real_down, real_up
@@ -168,4 +168,4 @@ def _pair_above(nodes: list[float], values: list[Real]) -> LossDistribution:
             mass = DOWN.add(mass, real_down(weights[i + 1]))
             other = UP.add(other, UP.mul(real_up(weights[i + 1]), factor))
     weights[0] = max(0.0, float_up(UP.sub(real_up(1), DOWN.add(real_down(infinity), mass))))
-    return LossDistribution(np.array(nodes), np.array(weights), min(1.0, infinity))
+    return points(np.array(nodes), np.array(weights), infinity)

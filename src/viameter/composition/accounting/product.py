@@ -9,12 +9,11 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, settle_up
 from viameter.composition.accounting.distribution import Floats, LossDistribution
-from viameter.composition.accounting.reals import DOWN, UP, Real, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, Real, real_down
 
 
 @dataclass(slots=True)
@@ -23,8 +22,8 @@ class Product:
 
     counts: dict[LossDistribution, int] = field(default_factory=dict)
     mu_squared: Fraction = ZERO
-    survival: Real = field(default_factory=lambda: real_down(1))
-    """The probability, rounded down, that no loss is infinite."""
+    log_survival: Real = field(default_factory=lambda: real_down(0))
+    """ln of the probability that no loss is infinite, rounded down: a mass of 10^-300 is not lost beside 1."""
     _ceiling: Fraction = ZERO
     _pairs: tuple[Floats, ...] | None = None
 
@@ -33,8 +32,8 @@ class Product:
         if distribution.mu_squared:
             self.mu_squared += count * distribution.mu_squared
         if distribution.infinity:
-            kept = DOWN.sub(real_down(1), distribution.infinity)
-            self.survival = DOWN.mul(self.survival, DOWN.pow(kept, gmpy2.mpz(count)))
+            kept = DOWN.log1p(real_down(-distribution.infinity))
+            self.log_survival = DOWN.add(self.log_survival, DOWN.mul(kept, count))
         if distribution.has_points:
             self.counts[distribution] = self.counts.get(distribution, 0) + count
             self._ceiling = settle_up(max(ZERO, self._ceiling + count * Fraction(float(distribution.losses[-1]))))
@@ -44,7 +43,7 @@ class Product:
     @property
     def infinity(self) -> Real:
         """The probability, rounded up, that some loss is infinite."""
-        return UP.sub(real_up(1), self.survival)
+        return UP.minus(DOWN.expm1(self.log_survival))
 
     @property
     def ceiling(self) -> Extended:

@@ -119,7 +119,7 @@ def _other(weights: Floats, losses: Floats) -> tuple[Floats, Floats]:
     inside = np.maximum(losses, -LARGE)
     above = vectors.mul_up(weights, vectors.exp_up(-inside))
     below = vectors.mul_down(weights, vectors.exp_down(-inside))
-    for place in np.flatnonzero(losses < -LARGE):
+    for place in np.flatnonzero((losses < -LARGE) & (weights > 0)):
         weight, loss = float(weights[place]), float(losses[place])
         high = UP.mul(real_up(weight), UP.exp(real_up(-loss)))
         low = DOWN.mul(real_down(weight), DOWN.exp(real_down(-loss)))
