@@ -10,7 +10,7 @@ from fractions import Fraction
 from viameter.arith import INFINITY, ZERO, Extended, floats, vectors
 from viameter.composition.accounting.distribution import LossDistribution
 from viameter.composition.accounting.product import Product
-from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, float_near, real_down, real_up
 from viameter.measures.curves import RenyiLoss
 from viameter.theorem import Numbers, theorem
 
@@ -55,7 +55,7 @@ class Moments:
 
         def value(logarithm: float) -> float:
             z = math.exp(logarithm)
-            return objective(z, self.product.cumulants(z)[0] + float(self.rho) * z * (z + 1))
+            return objective(z, self.product.cumulants(z)[0] + float_near(self.rho) * z * (z + 1))
 
         low, high = -12.0, 18.0
         for _ in range(75):

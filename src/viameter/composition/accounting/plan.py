@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from viameter.composition.accounting.product import Product
+from viameter.composition.accounting.reals import float_near
 
 EXCESS = 8e-6
 """The part of epsilon that the extra Gaussian noise may cost."""
@@ -42,7 +43,7 @@ def plan_at(product: Product, c: float) -> Plan:
     log_delta = _log_delta(value, c, epsilon, full)
     width = _round(_width(product, c, epsilon, log_delta), math.ceil)
     wanted = _round(2 * EXCESS * max(epsilon, 0.02 * math.sqrt(variance)) / (c + 1), math.floor)
-    mu_squared = float(product.mu_squared)
+    mu_squared = float_near(product.mu_squared)
     extra = max(0.0, wanted - mu_squared) if mu_squared < wanted else 0.0
     length = _length(c, full, mu_squared + extra)
     size = math.ceil(_round(length * width / (2 * math.pi), math.ceil))

@@ -13,7 +13,7 @@ import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, settle_up
 from viameter.composition.accounting.distribution import Floats, LossDistribution
-from viameter.composition.accounting.reals import DOWN, UP, Real, real_down
+from viameter.composition.accounting.reals import DOWN, UP, Real, float_near, real_down
 
 
 @dataclass(slots=True)
@@ -51,8 +51,12 @@ class Product:
         return INFINITY if self.mu_squared else self._ceiling
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
-        """ln M(c), and its first and second derivative."""
-        mu_squared = float(self.mu_squared)
+        """ln M(c), and its first and second derivative; not finite where floats do not reach."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._cumulants(c)
+
+    def _cumulants(self, c: float) -> tuple[float, float, float]:
+        mu_squared = float_near(self.mu_squared)
         value, mean, variance = mu_squared * c * (c + 1) / 2, mu_squared * (c + 0.5), mu_squared
         eps, high, low, counts = self._pair_arrays()
         if len(eps):
@@ -66,8 +70,7 @@ class Product:
             if distribution.is_pair:
                 continue
             losses = distribution.losses
-            with np.errstate(divide="ignore"):
-                exponents = c * losses + np.log(distribution.weights)
+            exponents = c * losses + np.log(distribution.weights)
             top = float(exponents.max())
             if top == -math.inf:
                 continue

@@ -58,9 +58,12 @@ def amplified_removal(losses: LossDistribution, *, rate: Fraction) -> LossDistri
     rest_up = floats.from_fraction_up(1 - rate)
     change = vectors.expm1_up(np.minimum(given, LARGE))
     moved = vectors.log1p_up(vectors.mul_up(change, np.where(change >= 0, rate_up, rate_down)))
-    # Far out, 1 - q + q e^L <= e^L (q + e^-700).
-    far = float_up(UP.log(UP.add(real_up(rate), UP.exp(real_up(-LARGE)))))
-    moved = np.minimum(np.where(given > LARGE, vectors.add_up(given, far), moved), np.maximum(given, 0.0))
+    # Far out, 1 - q + q e^L = e^L (q + (1 - q) e^-L).
+    for place in np.flatnonzero(given > LARGE):
+        loss = real_up(float(given[place]))
+        small = UP.mul(real_up(1 - rate), UP.exp(UP.minus(loss)))
+        moved[place] = float_up(UP.add(loss, UP.log(UP.add(real_up(rate), small))))
+    moved = np.minimum(moved, np.maximum(given, 0.0))
     theirs_up, theirs_down = _other(weights, given)
     chances = vectors.add_up(vectors.mul_up(rate_up, weights), vectors.mul_up(rest_up, theirs_up))
     missing = max(0.0, floats.sub_up(1.0, float(vectors.sum_down(theirs_down))))

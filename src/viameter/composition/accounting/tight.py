@@ -21,7 +21,8 @@ from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, r
 ONE = Fraction(1)
 MOST_CONTOURS = 8
 _ITERATIONS = 120
-_FAILURES = (Unfit, OverflowError, ZeroDivisionError, FloatingPointError)
+_FAILURES = (Unfit, OverflowError, ZeroDivisionError, FloatingPointError, ValueError)
+"""Where a plan in plain floats has no numbers; moments answer then."""
 
 
 @dataclass(slots=True)
