@@ -389,8 +389,9 @@ def test_two_tables_of_leaves_on_one_cut_are_touched_together(tmp_path: Path) ->
         ("pure 0", 1, "WRONG", "cost pure(4/5), on the pair of neighbors shown"),
         # Other measures, of which theorems lead there without further numbers.
         ("approx 0.8 0", 0, "RIGHT", "whether less holds too is not known: the bound was converted from pure(4/5)"),
-        ("approx 0.8 1e-6", 0, "LOOSE", "so does approx(4/5, 0), which is less"),
-        ("approx 0.7 1e-6", 4, "UNPROVED", "does not follow from approx(4/5, 0)"),
+        # At the delta of the claim.
+        ("approx 0.8 1e-6", 0, "LOOSE", "so does approx(<=0.79999"),
+        ("approx 0.7 1e-6", 4, "UNPROVED", "does not follow from approx(<=0.79999"),
         ("zcdp 0.32", 0, "LOOSE", "which is less"),
         ("zcdp 0.1", 4, "UNPROVED", "that pure(4/5) is attained says nothing of less in ZCDP"),
         ("bounded-range 1.6", 0, "RIGHT", "converted from pure(4/5)"),
@@ -448,13 +449,19 @@ def test_a_sum_that_was_rounded_up_refutes_nothing() -> None:
     assert "rounded up" in verdicts[composed.loss].reason and "rounded up" in verdicts[vm.pure(wide)].reason
 
 
-def test_an_epsilon_at_a_delta_is_judged_where_it_was_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delta", [(), ("--delta", "1e-6"), ("--delta", "1/10"), ("--delta", "1e-12")])
+def test_a_claim_in_approx_is_judged_at_its_own_delta(tmp_path: Path, delta: tuple[str, ...]) -> None:
     zcdp = whole('"bounded"', '{ zcdp = "0.1" }')
-    text = refused(tmp_path, zcdp, "--claim", "approx 3 1e-6")
-    assert "is of another measure than zcdp(1/10)" in text and "--delta" in text
-    assert "is LOOSE" in run(tmp_path, zcdp, "--claim", "approx 3 1e-6", "--delta", "1e-6")[1]
-    assert run(tmp_path, zcdp, "--claim", "approx 1 1e-6", "--delta", "1e-6")[0] == 4
-    assert "is of another measure" in refused(tmp_path, zcdp, "--claim", "pure 1")
+    epsilon = vm.zcdp("0.1").to(vm.ApproxDP, delta="1e-6").epsilon
+    above, below = (f"{float(epsilon) * factor:.6f}" for factor in (1.001, 0.999))
+    for claim, word, code in ((above, "LOOSE", 0), (below, "UNPROVED", 4)):
+        found, text = run(tmp_path, zcdp, "--claim", f"approx {claim} 1e-6", *delta)
+        assert f"is {word}" in text and found == code
+        in_file = zcdp + f'[claim]\nloss = {{ approx = ["{claim}", "1e-6"] }}\n'
+        assert run(tmp_path, in_file, *delta) == (found, text)
+    # At delta 0 nothing is proved of zCDP.
+    assert "is UNPROVED" in run(tmp_path, zcdp, "--claim", "approx 100 0", *delta)[1]
+    assert "is of another measure" in refused(tmp_path, zcdp, "--claim", "pure 1", *delta)
 
 
 def test_claims_as_the_option_takes_them() -> None:

@@ -19,7 +19,6 @@ from tests.mechanisms.oracles import (
     a_little_above,
     at_most,
     close,
-    exp,
     hockey_stick,
     laplace_pmf,
     laplace_tail,
@@ -33,6 +32,7 @@ import viameter as vm
 from viameter.errors import NoTheorem, NotInDomain, NumberError, ParameterError
 from viameter.mechanisms import threshold as module
 from viameter.mechanisms.threshold import thresholded_keys
+from viameter.query.selection_theorems import thresholded_keys_of_units
 
 KEYS = ("a", "b", "c")
 Counts = tuple[int, ...]
@@ -113,8 +113,8 @@ def test_thresholded_keys_ensures_what_several_rows_need_and_one_row_does_not(sc
     made = vm.thresholded_counts(WORDS, scale=scale, threshold=threshold)
     for d in (2, 3, 4):
         bound = made.map(d)
-        factor = exp((d - 1) / scale)
-        assert a_little_above(factor * d * laplace_tail(threshold - d, scale), bound.delta) or bound.delta == 1
+        several = 1 - (1 - laplace_tail(threshold - 1, scale)) ** d
+        assert a_little_above(max(several, laplace_tail(threshold - d, scale)), bound.delta)
         # d rows of one new key: each moves its count, so that P(Z >= t - 1) would not do.
         true = true_delta((d,), (0,), scale, threshold, bound.epsilon)
         assert close(true, laplace_tail(threshold - d, scale))
@@ -132,11 +132,11 @@ def test_thresholded_keys_ensures_its_formula_and_at_most_1() -> None:
     ):
         bound = thresholded_keys(Fraction(d), scale=scale, threshold=threshold)
         assert bound.epsilon == d / scale
-        exact = exp((d - 1) / scale) * d * laplace_tail(threshold - d, scale)
-        assert real(bound.delta) >= min(real(1), exact) * (1 - real(Fraction(1, 10**80)))
+        one, all_of_them = laplace_tail(threshold - 1, scale), laplace_tail(threshold - d, scale)
+        exact = max(1 - (1 - one) ** d if d > 1 else one, all_of_them)
+        assert real(bound.delta) >= exact * (1 - real(Fraction(1, 10**40)))
         assert bound.delta <= 1
-        if threshold > d:
-            assert close(bound.delta, min(real(1), exact), Fraction(1, 2**100))
+        assert close(bound.delta, exact, Fraction(1, 2**60))
     assert thresholded_keys(Fraction(0), scale=Fraction(1), threshold=1) == vm.approx(0, 0)
     assert thresholded_keys(INFINITY, scale=Fraction(1), threshold=10**6) == vm.approx(INFINITY, 1)
 
@@ -154,11 +154,18 @@ def test_thresholded_keys_ensures_a_tight_delta_at_the_smallest_threshold_too() 
 def test_thresholded_keys_ensures_a_loss_for_every_distance(d: int) -> None:
     # Once: exp((d - 1)/s) is too large for dyadic numbers, and the map raises NumberError
     made = vm.thresholded_counts(WORDS, scale=1, threshold=30)
-    assert made.map(d) == vm.approx(d, 1)
+    assert made.map(d).epsilon == d and made.map(d).delta > 1 - Fraction(1, 10**9)
     wide = thresholded_keys(Fraction(d), scale=Fraction(1), threshold=2**61)
     assert wide.epsilon == d
     assert 0 < wide.delta <= 1
-    assert thresholded_keys(Fraction(d), scale=Fraction(1), threshold=d + 1) == vm.approx(d, 1)
+    # One key of d rows is shown with probability P(Z >= 1).
+    assert close(thresholded_keys(Fraction(d), scale=Fraction(1), threshold=d + 1).delta, laplace_tail(1, Fraction(1)))
+
+
+def test_thresholded_keys_ensures_the_bound_for_units_of_one_row() -> None:
+    for scale, threshold, d in itertools.product((Fraction(1), Fraction(4)), (5, 40), (1, 2, 3, 20)):
+        unit = thresholded_keys_of_units(Fraction(d), scale=scale, threshold=threshold, total=1, each=1, replaced=False)
+        assert thresholded_keys(Fraction(d), scale=scale, threshold=threshold) == unit
 
 
 def test_thresholded_keys_requires_that_a_row_has_one_key() -> None:

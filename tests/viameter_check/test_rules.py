@@ -49,12 +49,15 @@ UNKNOWN = {
     "normal-loss-by-cells": WITHOUT_DERIVATION,
     "bounded-range-optimum": WITHOUT_DERIVATION,
     "general-composition": WITHOUT_SEARCH,
+    "pattern-optimum": WITHOUT_SEARCH,
     "common-domain-composition": WITHOUT_SEARCH,
     "composition-over-parts": WITHOUT_SEARCH,
     "parallel-composition": "is a corollary that numbers are compared with, and stands in no derivation",
     "bounded-disjoint-composition": "is a corollary that numbers are compared with, and stands in no derivation",
     "granularity-translation": "is of a bare loss, and certificates speak of data",
     "dominating-bounded-range": WITHOUT_DERIVATION,
+    "dominating-moments": WITHOUT_DERIVATION,
+    "dominating-wide-discrete-gaussian": WITHOUT_DERIVATION,
 }
 """Theorems of the library that the checker does not know, and why."""
 

@@ -166,6 +166,8 @@ def conversions() -> Iterator[vm.Measurement]:
     for by in ("bounded-range-to-zcdp", "bounded-range-to-zcdp-sharp"):
         yield chosen.to(vm.ZCDP, by=by)
     yield vm.exponential(SCORES, scale="1/10000000").to(vm.ZCDP, by="bounded-range-to-zcdp-sharp")
+    yield vm.exponential(SCORES, scale=4).to(vm.ApproxDP, delta="1e-6")
+    yield vm.exponential(SCORES, scale=4).to(vm.ApproxDP, epsilon="1/10")
     # The best order is far from 2: a huge loss at a small epsilon, and a tiny one.
     yield (COUNT >> vm.gaussian(scale="1/6")).to(vm.ApproxDP, epsilon="1/1000000")
     yield (COUNT >> vm.gaussian(scale=10**9)).to(vm.ApproxZCDP).to(vm.ApproxDP, epsilon="1/2")

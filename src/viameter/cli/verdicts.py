@@ -10,6 +10,7 @@ import viameter as vm
 from viameter import neighborhood as nb
 from viameter.core.conversion import convert
 from viameter.errors import FormatError, NoTheorem, ParameterError
+from viameter.measures.amounts import ApproxLoss
 from viameter.neighborhood.declared import read_amount
 
 Word = Literal["RIGHT", "LOOSE", "WRONG", "UNPROVED"]
@@ -47,14 +48,21 @@ def read_claim(written: str) -> vm.Loss:
 
 
 def judge(claim: vm.Loss, composed: nb.Composed, *, at_delta: vm.Loss | None = None) -> Verdict:
-    """Compare a claim with what is proved: the composed loss, or what it is at the delta that was asked for."""
-    proved = [composed.loss] if at_delta is None else [composed.loss, at_delta]
+    """Compare a claim with what is proved: the composed loss, and what it is at the claim's own delta.
+
+    `at_delta` is for claims that have none: the loss at the delta that was asked for.
+    """
+    proved = [composed.loss]
+    if isinstance(claim, ApproxLoss):
+        proved += _at_own_delta(claim, composed)
+    elif at_delta is not None:
+        proved.append(at_delta)
     bounds = [bound for loss in proved if (bound := _converted(loss, claim.measure)) is not None]
     if not bounds:
         raise FormatError(
             f"the claim {claim!r} is of another measure than {composed.loss!r}, from which no theorem leads to "
             f"{claim.measure!r} without further numbers: claim in {composed.measure!r}, or compose in another measure "
-            "by --into, or give --delta for a claim in ApproxDP"
+            "by --into"
         )
     if any(bound <= claim for bound in bounds):
         return _holding(claim, composed, bounds)
@@ -89,6 +97,14 @@ def _holding(claim: vm.Loss, composed: nb.Composed, bounds: Sequence[vm.Loss]) -
             claim, "RIGHT", "it is what is proved, and nothing less holds for all mechanisms of these losses"
         )
     return Verdict(claim, "RIGHT", f"it is what is proved; whether less holds too is not known: {reason}")
+
+
+def _at_own_delta(claim: ApproxLoss, composed: nb.Composed) -> list[vm.Loss]:
+    """What is proved at the delta that is claimed, if a theorem leads there."""
+    try:
+        return [nb.converted(composed, vm.ApproxDP, delta=claim.delta).loss]
+    except (NoTheorem, ParameterError):
+        return []
 
 
 def _converted(loss: vm.Loss, measure: vm.Measure) -> vm.Loss | None:

@@ -39,6 +39,8 @@ class Conversion:
     """Whether it says something of some losses only (those of delta 0, say), and refuses others by NoTheorem."""
     alternative: bool = False
     """Whether another theorem leads there too and is the one that is meant, so that this one has to be named."""
+    beside: bool = False
+    """Whether ways through other measures stay open beside it, for other arguments or by the theorem that is named."""
 
     def __call__(self, loss: Loss, given: Mapping[str, Any]) -> Loss:
         """The loss in the target measure; NoTheorem if the theorem says nothing of this loss."""
@@ -58,13 +60,14 @@ def conversion(
     takes: tuple[str, ...] = (),
     partial: bool = False,
     alternative: bool = False,
+    beside: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a theorem's function as a conversion; it takes a loss, and what `takes` names by keyword."""
     if not set(takes) <= set(NAMES) or len(set(takes)) < len(takes):
         raise ParameterError(f"takes={takes!r}: expected names among {', '.join(NAMES)}, each once")
 
     def register(function: Function) -> Function:
-        made = Conversion(source, target, theorem_of(function), takes, partial, alternative)
+        made = Conversion(source, target, theorem_of(function), takes, partial, alternative, beside)
         known = _CONVERSIONS.setdefault(source, [])
         # A module that is loaded again registers the same theorems again.
         places = [place for place, other in enumerate(known) if _same_use(other, made)]
@@ -295,15 +298,15 @@ def _routes(source: Measure, target: Measure, names: tuple[str, ...], by: str | 
 
 @functools.lru_cache(maxsize=256)
 def _chosen(source: Measure, target: Measure) -> tuple[Route, ...]:
-    """The direct theorems if there are any, else all ways that have no shortcut."""
-    direct = [(made,) for made in conversions_from(source) if made.target == target]
-    if direct or source == target:
+    """The direct theorems if there are any, else, or beside them, all ways that have no other shortcut."""
+    direct: list[Route] = [(made,) for made in conversions_from(source) if made.target == target]
+    if source == target or any(not made.beside for (made,) in direct):
         return tuple(direct)
     found: list[Route] = []
     for path in _paths(source, target, (source,)):
         choices = [_steps(a, b, first=a == source) for a, b in pairwise(path)]
         found.extend(route for route in product(*choices) if len(set(_taken(route))) == len(_taken(route)))
-    return tuple(sorted(found, key=len))
+    return (*direct, *sorted(found, key=len))
 
 
 def _steps(here: Measure, there: Measure, *, first: bool) -> list[Conversion]:
@@ -314,14 +317,14 @@ def _steps(here: Measure, there: Measure, *, first: bool) -> list[Conversion]:
 def _paths(here: Measure, target: Measure, path: tuple[Measure, ...]) -> Iterator[tuple[Measure, ...]]:
     """Measures from here to the target, none twice, and none that could be left out."""
     nexts = dict.fromkeys(made.target for made in conversions_from(here) if not made.partial or len(path) == 1)
-    if target in nexts:
+    if target in nexts and len(path) > 1:
         yield (*path, target)
         return
     if len(path) >= LONGEST:
         return
     skipped = {made.target for before in path[:-1] for made in conversions_from(before)}
     for measure in nexts:
-        if measure not in path and measure not in skipped:
+        if measure not in (*path, target) and measure not in skipped:
             yield from _paths(measure, target, (*path, measure))
 
 

@@ -206,12 +206,14 @@ def _additive(
         raise NoTheorem(f"{name} noise is known for {wanted}, not for {space!r}; measured_by(...) changes the metric")
     element = space.domain.element if isinstance(space.domain, VectorDomain) else space.domain
     number = exact(scale, name="scale")
-    if number != 0:
-        number = read_scale(number)
+    if number < 0:
+        read_scale(number)
     laplace_noise = measure is PureDP
     if isinstance(element, IntDomain):
         if grid is not None:
             raise ParameterError(f"grid={grid!s}: integers are their own grid; leave it out")
+        if number != 0:
+            read_scale(number)
         on_integers: Any = laplace_on_integers if laplace_noise else gaussian_on_integers
         return Measurement(
             input_space=space,
@@ -227,6 +229,7 @@ def _additive(
         raise NoTheorem(
             f"{name} noise on {space.domain!r}: what rounding adds depends on the size, which is not public"
         )
+    # What is drawn is noise in steps: its scale has to fit, not the one before the division.
     steps_scale = number / step
     if steps_scale != 0:
         read_scale(steps_scale)

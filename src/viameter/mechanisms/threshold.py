@@ -17,6 +17,9 @@ from viameter.spaces import FloatDomain, InsertDeleteDistance, SymmetricDistance
 from viameter.theorem import Numbers, theorem
 from viameter.transforms.requirements import vector_domain
 
+LEAST = Fraction(-(2**11))
+"""Exponents below that are taken for it: chances below exp(-2048) are rounded up to that."""
+
 
 @theorem(
     "thresholded-keys",
@@ -29,7 +32,7 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
     Theorem
         Let M add discrete Laplace noise Z of scale s to the count of every key that occurs, and show the keys whose
         noisy count is at least t, with it. For datasets that differ by d rows added or removed, M is (d/s,
-        delta)-private with delta = exp((d - 1)/s) d P(Z >= t - d). For d = 1 this is P(Z >= t - 1), and it is
+        delta)-private with delta = max(1 - (1 - p(1))^d, p(d)), p(m) = P(Z >= t - m). For d = 1 this is p(1), and it is
         attained.
     Requires
         A row has one key. The noise is drawn exactly, independently for each key. Keys that do not occur are never
@@ -37,12 +40,14 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
     Ensures
         The loss is approx(d_in/scale, delta), delta rounded up and at most 1.
     Proof
-        Let K be the keys that occur in both datasets, and let the rows in which they differ be a rows in keys of K, b
-        in keys of the first only and c in keys of the second only, a + b + c <= d. Between the datasets without the
-        other keys, M is (a/s)-private. A key of n rows is shown with probability P(Z >= t - n) <= P(Z >= t - d), so
-        leaving out keys changes the output with probability at most b P(Z >= t - d) on the first and c P(Z >= t - d)
-        on the second. Together, P(S) <= exp(a/s) (P'(S) + c P(Z >= t - d)) + b P(Z >= t - d). Where c > 0, a <= d -
-        1. So delta is at most exp((d - 1)/s) (b + c) P(Z >= t - d).
+        Outputs for different keys are independent. Keys that occur in both datasets, with counts a <= d apart in sum,
+        cost (a/s, 0): Laplace noise, then post-processing. A key that occurs in one only, with count m, is shown with
+        probability p(m) there and never for the other; in total variation what is shown of such keys is 1 - min(u, v)
+        apart, u and v being the products of 1 - p(m_j) over the keys of one dataset and of the other. With y for what
+        is shown of the keys in both, P(S) is at most the sum over y of P(y) (P'(S | y) + delta) <= exp(a/s) P'(S) +
+        delta: no factor stands before delta. On either side the sum of m_j is at most d. The distribution function of a
+        log-concave law is log-concave, so f(m) = -ln(1 - p(m)) is convex for m >= 1 and f(m)/m is largest at m = 1 or m
+        = d: the sum of f(m_j) is at most max(d f(1), f(d)).
     Example
         >>> loss = thresholded_keys(Fraction(1), scale=Fraction(1), threshold=21)
         >>> loss.epsilon, float(loss.delta)
@@ -53,7 +58,8 @@ def thresholded_keys(d_in: Extended, *, scale: Fraction, threshold: int) -> Appr
     if d_in == INFINITY:
         return approx(INFINITY, 1)
     d = int(d_in)
-    return approx(Fraction(d) / scale, _delta_up(d, scale, threshold))
+    delta = max(any_of(laplace_tail_up(threshold - 1, scale), d), laplace_tail_up(threshold - d, scale))
+    return approx(Fraction(d) / scale, delta)
 
 
 @constructor
@@ -96,20 +102,26 @@ def thresholded_counts(space: Space, *, scale: Number, threshold: int) -> Measur
     )
 
 
-def _delta_up(d: int, scale: Fraction, threshold: int) -> Fraction:
-    """exp((d - 1)/s) d P(Z >= t - d), rounded up, and at most 1."""
-    one_up, one_down = dyadic.exp_up(-1 / scale), dyadic.exp_down(-1 / scale)
-    if threshold > d:
-        # P(Z >= k) = exp(-k/s)/(1 + exp(-1/s)) for k >= 0; the exponents are added before exp is taken.
-        exponent = Fraction(2 * d - 1 - threshold) / scale
-        # d is 2 or more then, so that the product is at least 1.
-        if exponent >= 0:
-            return Fraction(1)
-        return min(Fraction(1), dyadic.div_up(d * dyadic.exp_up(exponent), 1 + one_down))
-    # P(Z >= k) for k <= 0 is at least 1/2, and 1 - P(Z >= 1 - k).
-    if d > 1:
+def any_of(chance: Fraction, times: int) -> Fraction:
+    """1 - (1 - p)^n, rounded up: the chance that any of n independent events of chance p occurs."""
+    if chance >= 1 or times == 1:
+        return chance
+    exponent = times * dyadic.log1p_down(-chance)
+    # Beyond that it is 1 in all digits, and numbers would get too small.
+    if exponent < -1000:
         return Fraction(1)
-    return dyadic.sub_up(Fraction(1), dyadic.div_down(dyadic.exp_down(Fraction(threshold - d - 1) / scale), 1 + one_up))
+    return min(Fraction(1), -dyadic.expm1_down(exponent))
+
+
+def laplace_tail_up(least: int, scale: Fraction) -> Fraction:
+    """P(Z >= least) for discrete Laplace noise, rounded up: exp(-k/s)/(1 + exp(-1/s)) for k >= 0."""
+    if least >= 0:
+        exponent = max(Fraction(-least) / scale, LEAST)
+        return dyadic.div_up(dyadic.exp_up(exponent), 1 + dyadic.exp_down(max(-1 / scale, LEAST)))
+    other = Fraction(least - 1) / scale
+    if other < LEAST:
+        return Fraction(1)
+    return dyadic.sub_up(Fraction(1), dyadic.div_down(dyadic.exp_down(other), 1 + dyadic.exp_up(-1 / scale)))
 
 
 def least_threshold(*, scale: Number, delta: Number, d_in: int = 1) -> int:

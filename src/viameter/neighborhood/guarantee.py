@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from viameter.arith import INFINITY
 from viameter.core import Loss
@@ -12,6 +13,7 @@ from viameter.neighborhood.arrangement import steps_of
 from viameter.neighborhood.changes import Steps
 from viameter.neighborhood.granularities import Geo, Granularity, Group
 from viameter.neighborhood.granularities.classes import speaks_of_data_of
+from viameter.theorem import Derivation, Explanation
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -20,6 +22,14 @@ class Guarantee:
 
     loss: Loss
     granularity: Granularity
+    why: Callable[[], Derivation] | None = field(default=None, compare=False)
+    """The theorems behind it, where it was converted from a composition."""
+
+    def explain(self) -> Explanation:
+        """The claim, and the theorems behind it."""
+        if self.why is None:
+            raise ParameterError("this guarantee was not converted from a composition: ask that one to explain()")
+        return Explanation(f"On neighbors in {self.granularity!r} the loss is {self.loss!r}.", self.why())
 
     def to(self, granularity: Granularity) -> Guarantee:
         """What this implies for another granularity.

@@ -7,11 +7,10 @@ from fractions import Fraction
 from viameter.arith import INFINITY, Extended, dyadic
 from viameter.measures import approx, approx_zcdp
 from viameter.measures.amounts import ApproxLoss, ApproxZCDPLoss
+from viameter.mechanisms.threshold import LEAST, any_of, laplace_tail_up
 from viameter.theorem import Numbers, theorem
 
 HISTOGRAMS = "Korolova et al. 2009; Bun, Nissim and Stemmer 2016 (stability-based histograms); Desfontaines et al. 2022"
-LEAST = Fraction(-(2**11))
-"""Exponents below that are taken for it: chances below exp(-2048) are rounded up to that."""
 ROOT = Fraction(12533, 5000)
 """Just below the square root of 2 pi."""
 
@@ -59,8 +58,8 @@ def thresholded_keys_of_units(
     if d_in == INFINITY:
         return approx(INFINITY, 1)
     d = int(d_in)
-    single = _any_of(_laplace_tail_up(threshold - 1, scale), d * total)
-    full = _any_of(_laplace_tail_up(threshold - d * each, scale), -(-total // each))
+    single = any_of(laplace_tail_up(threshold - 1, scale), d * total)
+    full = any_of(laplace_tail_up(threshold - d * each, scale), -(-total // each))
     return approx(Fraction((2 if replaced else 1) * d * total) / scale, max(single, full))
 
 
@@ -105,31 +104,9 @@ def gaussian_thresholded_keys_of_units(
     if d_in == INFINITY:
         return approx_zcdp(INFINITY, 1)
     d = int(d_in)
-    single = _any_of(_gaussian_tail_up(threshold - 1, scale), d * total)
-    full = _any_of(_gaussian_tail_up(threshold - d * each, scale), -(-total // each))
+    single = any_of(_gaussian_tail_up(threshold - 1, scale), d * total)
+    full = any_of(_gaussian_tail_up(threshold - d * each, scale), -(-total // each))
     return approx_zcdp(Fraction((2 if replaced else 1) * d**2 * total * each) / (2 * scale**2), max(single, full))
-
-
-def _any_of(chance: Fraction, times: int) -> Fraction:
-    """1 - (1 - p)^n, rounded up: the chance that any of n independent events of chance p occurs."""
-    if chance >= 1:
-        return Fraction(1)
-    exponent = times * dyadic.log1p_down(-chance)
-    # Beyond that it is 1 in all digits, and numbers would get too small.
-    if exponent < -1000:
-        return Fraction(1)
-    return min(Fraction(1), -dyadic.expm1_down(exponent))
-
-
-def _laplace_tail_up(least: int, scale: Fraction) -> Fraction:
-    """P(Z >= least) for discrete Laplace noise, rounded up: exp(-k/s)/(1 + exp(-1/s)) for k >= 0."""
-    if least >= 0:
-        exponent = max(Fraction(-least) / scale, LEAST)
-        return dyadic.div_up(dyadic.exp_up(exponent), 1 + dyadic.exp_down(-1 / scale))
-    other = Fraction(least - 1) / scale
-    if other < LEAST:
-        return Fraction(1)
-    return dyadic.sub_up(Fraction(1), dyadic.div_down(dyadic.exp_down(other), 1 + dyadic.exp_up(-1 / scale)))
 
 
 def _gaussian_tail_up(least: int, scale: Fraction) -> Fraction:

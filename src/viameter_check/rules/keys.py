@@ -42,10 +42,10 @@ def thresholded_keys_of_units(
         return loss("approx", 0, 0)
     if isinstance(given, float):
         return loss("approx", INFINITY, 1)
-    single = _laplace_hidden(threshold - 1, scale)
-    full = _laplace_hidden(threshold - int(given) * each, scale)
+    single = laplace_hidden(threshold - 1, scale)
+    full = laplace_hidden(threshold - int(given) * each, scale)
     epsilon = (2 if replaced else 1) * given * total / scale
-    return loss("approx", epsilon, _any_shown(single, full, int(given), total, each))
+    return loss("approx", epsilon, any_shown(single, full, int(given), total, each))
 
 
 @rule("gaussian-thresholded-keys-of-units", numbers=OUTWARD, **SHOWN)
@@ -61,7 +61,7 @@ def gaussian_thresholded_keys_of_units(
     single = _gaussian_hidden(threshold - 1, scale)
     full = _gaussian_hidden(threshold - int(given) * each, scale)
     rho = (2 if replaced else 1) * given**2 * total * each / (2 * scale**2)
-    return loss("approx-zcdp", rho, _any_shown(single, full, int(given), total, each))
+    return loss("approx-zcdp", rho, any_shown(single, full, int(given), total, each))
 
 
 @rule("top-keys-of-added-units", step=word, k=whole, scale=positive, rows=limit, per_group=limit)
@@ -104,14 +104,14 @@ def _given_units(node: Node, scale: Fraction, threshold: int, total: int, each: 
 # chance near 0 nor one near 1 loses digits. What rises with p rises with it.
 
 
-def _any_shown(single: Interval, full: Interval, d: int, total: int, each: int) -> Interval:
+def any_shown(single: Interval, full: Interval, d: int, total: int, each: int) -> Interval:
     """The chance that any is shown of d T keys that count 1, or of T/E keys that count d E, whichever is larger."""
     singles, fulls = point(d * total) * single, point(-(-total // each)) * full
     low, high = max(singles.low, fulls.low), max(singles.high, fulls.high)
     return Interval(_but_for(low).low, _but_for(high).high)
 
 
-def _laplace_hidden(k: int, scale: Fraction) -> Interval:
+def laplace_hidden(k: int, scale: Fraction) -> Interval:
     """-ln P(Z < k) for discrete Laplace noise Z, whose tails are alike."""
     if k >= 1:
         return _hidden(_laplace_tail(k, scale))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from viameter_check.amounts import INFINITY, Number, times
 from viameter_check.document import Node
-from viameter_check.intervals import Interval, expm1, log, point, tanh
+from viameter_check.intervals import Interval, expm1, log, point, root, tanh
 from viameter_check.rules.converting import (
     amount,
     combined,
@@ -61,6 +61,34 @@ def bounded_range_to_zcdp_sharp(node: Node) -> Derived:
 def _relative(x: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds of x - 1 - ln x for 0 < x <= 1."""
     return combined((Fraction(-1), point(1 - x)), signed_log(x, -1))
+
+
+@rule("bounded-range-to-approx", numbers=OUTWARD, delta=probability)
+def bounded_range_to_approx(node: Node, *, delta: Fraction) -> Derived:
+    """eta - 2 ln(1/(1 - r)) with r the square root of delta (1 - e^-eta), which rises with r."""
+    eta = converted(node, "bounded-range", "approx")["eta"]
+    if isinstance(eta, float) or eta == 0:
+        return loss("approx", eta, 0 if eta == 0 else 1)
+    if delta in (0, 1):
+        return loss("approx", eta if delta == 0 else 0, delta)
+    inner = point(delta) * less_than_one(eta)
+    ends = [Fraction(root(Fraction(inner.low)).low), Fraction(root(Fraction(inner.high)).high)]
+    # 1 - r is above 0: the ends of the interval may not be.
+    terms = [(Fraction(-2), log(1 / max(1 - end, Fraction(1, 2**4096)))) for end in ends]
+    sums = [amount((Fraction(1), point(eta)), term) for term in terms]
+    return loss("approx", Interval(sums[1].low, sums[0].high), delta)
+
+
+@rule("bounded-range-to-approx-at-epsilon", numbers=OUTWARD, epsilon=nonnegative)
+def bounded_range_to_approx_at_epsilon(node: Node, *, epsilon: Fraction) -> Derived:
+    """(1 - e^((epsilon - eta)/2))^2/(1 - e^-eta) for epsilon below eta."""
+    eta = converted(node, "bounded-range", "approx")["eta"]
+    if isinstance(eta, float) or eta == 0:
+        return loss("approx", eta, 0 if eta == 0 else 1)
+    if epsilon >= eta:
+        return loss("approx", epsilon, 0)
+    part = less_than_one((eta - epsilon) / 2)
+    return loss("approx", epsilon, (part * part).over(less_than_one(eta)).at_most(Fraction(1)))
 
 
 @rule("pure-to-bounded-range")

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from viameter_check.amounts import INFINITY, Number
 from viameter_check.document import Node
-from viameter_check.intervals import Interval, exp, point
 from viameter_check.places import ADDING
+from viameter_check.rules.keys import any_shown, laplace_hidden
 from viameter_check.rules.table import (
     OUTWARD,
     Derived,
@@ -25,7 +25,7 @@ from viameter_check.rules.table import (
 
 @rule("thresholded-keys", numbers=OUTWARD, scale=positive, threshold=whole)
 def thresholded_keys(node: Node, *, scale: Fraction, threshold: int) -> Derived:
-    """d/s, and the chance that a key of at most d rows is shown, d exp((d - 1)/s) times."""
+    """d/s, and the chance that a new key is shown: one of d keys of one row, or one key of d rows."""
     given = given_distance(node)
     needs(node.input.metric in ADDING, "is stated for metrics that count rows added or removed", "input.metric")
     data = node.input.data
@@ -37,15 +37,8 @@ def thresholded_keys(node: Node, *, scale: Fraction, threshold: int) -> Derived:
     if isinstance(given, float):
         return loss("approx", INFINITY, 1)
     d = int(given)
-    delta = point(d) * exp(Fraction(d - 1) / scale) * _tail(threshold - d, scale)
-    return loss("approx", given / scale, delta.at_most(Fraction(1)))
-
-
-def _tail(k: int, scale: Fraction) -> Interval:
-    """P(Z >= k) for discrete Laplace noise Z: exp(-k/s)/(1 + exp(-1/s)) for k >= 0, and 1 - P(Z >= 1 - k) below."""
-    if k < 0:
-        return point(1).minus(_tail(1 - k, scale))
-    return exp(Fraction(-k) / scale).over(point(1) + exp(-1 / scale))
+    single, full = laplace_hidden(threshold - 1, scale), laplace_hidden(threshold - d, scale)
+    return loss("approx", given / scale, any_shown(single, full, d, 1, 1))
 
 
 @rule("sparse-vector", at=number, sensitivity=nonnegative, threshold_scale=positive, scale=positive, limit=whole)

@@ -167,7 +167,7 @@ def test_contour_sum_ensures_errors_at_least_those_of_the_parts() -> None:
     known = 0
     for distribution in (three_points(), discrete_gaussian_pair(2, scale=Fraction(3)), pure_pair(Fraction(1))):
         contour = Contour(where)
-        logarithms, log_mass = contour._transform(distribution)
+        logarithms, log_mass = contour._transform((distribution,))
         losses, weights = distribution.losses.tolist(), distribution.weights.tolist()
         mass = mpmath.exp(mp(as_fraction(log_mass)))
         for k in (1, 7, 50, 123, 300):
@@ -192,7 +192,7 @@ def test_contour_sum_ensures_weights_and_masses_that_are_rounded_up() -> None:
         where = plan(10 ** source.uniform(-1, 1.5), 0.5, 8, 1e-3)
         single = LossDistribution(losses[-1:].copy(), weights[-1:].copy())
         for distribution in (LossDistribution(losses, weights), single):
-            _, log_mass = Contour(where)._transform(distribution)
+            _, log_mass = Contour(where)._transform((distribution,))
             pairs = zip(distribution.losses.tolist(), distribution.weights.tolist(), strict=True)
             mass = mpmath.fsum(mp(w) * mpmath.exp(mp(where.c) * mp(loss)) for loss, w in pairs)
             assert mpmath.exp(mp(as_fraction(log_mass))) >= mass * (1 - mp(10) ** -55)

@@ -179,7 +179,7 @@ def test_dominating_discrete_laplace_requires_integers_and_discrete_noise() -> N
 def test_dominating_discrete_gaussian_ensures_the_law_of_every_distance_up_to_the_sensitivity(
     scale: str, sensitivity: int
 ) -> None:
-    noise = gaussian_pmf(Fraction(scale), 80)
+    noise = gaussian_pmf(Fraction(scale), 140)
     pair = discrete_gaussian_pair(sensitivity, scale=Fraction(scale))
     assert pair.infinity < 1e-40
     for distance in {1, sensitivity // 2, sensitivity} - {0}:

@@ -15,7 +15,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from viameter.arith import INFINITY, ZERO, Extended, Number, nonnegative, probability, show
 from viameter.composition.accounting.continuous import gaussian_delta, gaussian_epsilon
-from viameter.composition.accounting.contour import contour_delta
+from viameter.composition.accounting.contour import Transforms
 from viameter.composition.accounting.descriptions import (
     KINDS,
     Approximate,
@@ -28,14 +28,13 @@ from viameter.composition.accounting.descriptions import (
     Together,
     is_idealized,
 )
-from viameter.composition.accounting.enumeration import enumerable, points_delta
 from viameter.composition.accounting.judging import Judgement, judge
 from viameter.composition.accounting.kov import optimal_delta, optimal_epsilon
-from viameter.composition.accounting.moments import Moments, moments_delta, moments_epsilon
+from viameter.composition.accounting.moments import moments_epsilon
 from viameter.composition.accounting.ranges import range_delta, range_epsilon
 from viameter.composition.accounting.reading import read_count
-from viameter.composition.accounting.sums import Sums, sums_epsilon
-from viameter.composition.accounting.tight import TightAccount
+from viameter.composition.accounting.sums import sums_epsilon
+from viameter.composition.accounting.terms import Terms, terms_of
 from viameter.errors import NoTheorem, ParameterError, plain
 from viameter.measures.curves import ProfileLoss
 from viameter.theorem import Numbers, theorem_of
@@ -112,20 +111,13 @@ class Accountant:
     idealized: bool = field(default=False, kw_only=True)
     _counts: dict[Mechanism, int] = field(default_factory=dict, init=False)
     _judgements: dict[Mechanism, Judgement] = field(default_factory=dict, init=False)
-    _removal: TightAccount = field(default_factory=TightAccount, init=False)
-    _addition: TightAccount = field(default_factory=TightAccount, init=False)
-    _removal_moments: Moments = field(default_factory=Moments, init=False)
-    _addition_moments: Moments = field(default_factory=Moments, init=False)
-    _sums: Sums = field(default_factory=Sums, init=False)
-    _tight: bool = field(default=True, init=False)
-    _claims: bool = field(default=False, init=False)
-    """Whether moments may be better than loss distributions: for ranges, whose pair is worse than their zCDP."""
-    _symmetric: bool = field(default=True, init=False)
     _subsamples: set[str] = field(default_factory=set, init=False)
+    _transforms: Transforms = field(default_factory=Transforms, init=False)
+    _terms: Terms | None = field(default=None, init=False)
+    """What is read, made of the counts and of nothing else; None after an addition."""
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
-    """One at a time: what is read is kept for the next reading, and would be half of one and half of another."""
     _whole: bool = field(default=True, init=False)
-    """False once an addition was interrupted: then some representations have it and some do not."""
+    """False once an addition was interrupted: then some parts are counted and some are not."""
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
@@ -153,36 +145,15 @@ class Accountant:
             )
         parts = mechanism.parts if isinstance(mechanism, Together) else (mechanism,)
         # Judge all before counting any: a refusal changes nothing.
-        judged = [(part, self._judged(part)) for part in _flat(parts)]
-        self._whole = False
+        counted: dict[Mechanism, int] = {}
+        for part in _flat(parts):
+            if part not in self._judgements:
+                self._judgements[part] = judge(part)
+            counted[part] = counted.get(part, self._counts.get(part, 0)) + number
+        self._whole, self._terms = False, None
         self._subsamples.update(names)
-        for part, judgement in judged:
-            self._count(part, judgement, number)
+        self._counts.update(counted)
         self._whole = True
-
-    def _judged(self, mechanism: Mechanism) -> Judgement:
-        known = self._judgements.get(mechanism)
-        if known is None:
-            known = self._judgements[mechanism] = judge(mechanism)
-        return known
-
-    def _count(self, mechanism: Mechanism, judgement: Judgement, count: int) -> None:
-        self._counts[mechanism] = self._counts.get(mechanism, 0) + count
-        self._sums.add(judgement.epsilon, judgement.delta, count)
-        self._claims = self._claims or isinstance(mechanism, BoundedRange)
-        removal, addition = judgement.removal, judgement.addition
-        if removal is None or addition is None:
-            self._tight = False
-        else:
-            self._removal.add(removal, count)
-            self._addition.add(addition, count)
-            self._symmetric = self._symmetric and removal is addition
-        if judgement.claim is not None:
-            self._removal_moments.claim(judgement.claim, count)
-            self._addition_moments.claim(judgement.claim, count)
-        elif removal is not None and addition is not None:
-            self._removal_moments.product.add(removal, count)
-            self._addition_moments.product.add(addition, count)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -195,13 +166,13 @@ class Accountant:
         target = probability(delta, name="delta")
         if target == 1 or not self._counts:
             return ZERO
-        answers = [sums_epsilon(self._sums, delta=target)]
+        terms = self._read()
+        answers = [sums_epsilon(terms.sums, delta=target)]
         if target > 0:
-            if self._tight:
-                answers.append(self._tight_epsilon(target))
+            answers.extend(reading.epsilon(target) for reading in terms.tight)
             answers.extend(r.epsilon for r in self._special(target, QUICK_OPTIMUM))
-            if not self._tight or self._claims or min(answers) == INFINITY:
-                answers.append(self._moments_epsilon(target))
+            if terms.has_claims or min(answers) == INFINITY:
+                answers.append(terms.moments_epsilon(target))
         return min(answers)
 
     @_one_at_a_time
@@ -210,16 +181,12 @@ class Accountant:
         level = nonnegative(epsilon, name="epsilon")
         if not self._counts:
             return ZERO
-        answers = [ONE]
-        if self._sums.epsilon <= level:
-            answers.append(self._sums.delta)
-        if self._tight:
-            answers.append(self._removal.delta(level))
-            if not self._symmetric:
-                answers[-1] = max(answers[-1], self._addition.delta(level))
-        if not self._tight or self._claims:
-            parts = (self._removal_moments, self._addition_moments)
-            answers.append(max(moments_delta(part, epsilon=level) for part in parts))
+        terms = self._read()
+        answers = [ONE, *(reading.delta(level) for reading in terms.tight)]
+        if terms.sums.epsilon <= level:
+            answers.append(terms.sums.delta)
+        if terms.has_claims or min(answers) == ONE:
+            answers.append(terms.moments_delta(level))
         equal = self._equal()
         if equal is not None and equal[2] <= QUICK_OPTIMUM:
             answers.append(optimal_delta(equal[0], count=equal[2], epsilon=level, each_delta=equal[1]))
@@ -232,18 +199,15 @@ class Accountant:
     def report(self, *, delta: Number) -> Report:
         """What every representation says at a delta."""
         target = probability(delta, name="delta")
-        readings = [Reading("sums", sums_epsilon(self._sums, delta=target), theorem_of(sums_epsilon).slug)]
+        terms = self._read()
+        readings = [Reading("sums", sums_epsilon(terms.sums, delta=target), theorem_of(sums_epsilon).slug)]
         if 0 < target < 1 and self._counts:
-            readings.append(Reading("moments", self._moments_epsilon(target), theorem_of(moments_epsilon).slug))
+            readings.append(Reading("moments", terms.moments_epsilon(target), theorem_of(moments_epsilon).slug))
             readings.extend(self._special(target, MOST_OPTIMUM))
-            mu_squared = self._removal.product.mu_squared
-            if self._tight and mu_squared and not self._removal.product.counts:
-                epsilon = gaussian_epsilon(mu_squared, delta=target)
+            if terms.mu_squared is not None:
+                epsilon = gaussian_epsilon(terms.mu_squared, delta=target)
                 readings.append(Reading("gaussian profile", epsilon, theorem_of(gaussian_delta).slug))
-            if self._tight:
-                few = enumerable(self._removal.product) and enumerable(self._addition.product)
-                slug = theorem_of(points_delta if few else contour_delta).slug
-                readings.append(Reading("loss distribution", self._tight_epsilon(target), slug))
+            readings.extend(Reading(tight.name, tight.epsilon(target), tight.slug) for tight in terms.tight)
         if target == 1:
             readings.append(Reading("nothing is promised", ZERO, theorem_of(sums_epsilon).slug))
         return Report(target, tuple(readings), Numbers.IDEALIZED if self.is_idealized else Numbers.OUTWARD)
@@ -257,10 +221,8 @@ class Accountant:
     def copy(self) -> Accountant:
         """Another accountant that has counted the same."""
         other = Accountant(adaptive=self.adaptive, idealized=self.idealized)
-        other._judgements = dict(self._judgements)
+        other._judgements, other._counts = dict(self._judgements), dict(self._counts)
         other._subsamples = set(self._subsamples)
-        for mechanism, count in self._counts.items():
-            other._count(mechanism, self._judgements[mechanism], count)
         return other
 
     @property
@@ -277,13 +239,11 @@ class Accountant:
         marks = "".join(f", {mark}" for mark in ("idealized",) if self.is_idealized)
         return f"Accountant({sum(self._counts.values())} mechanisms, {len(self._counts)} different{marks})"
 
-    def _tight_epsilon(self, target: Fraction) -> Extended:
-        epsilon = self._removal.epsilon(target)
-        return epsilon if self._symmetric else max(epsilon, self._addition.epsilon(target))
-
-    def _moments_epsilon(self, target: Fraction) -> Extended:
-        epsilon = moments_epsilon(self._removal_moments, delta=target)
-        return epsilon if self._symmetric else max(epsilon, moments_epsilon(self._addition_moments, delta=target))
+    def _read(self) -> Terms:
+        if self._terms is None:
+            judged = [(self._judgements[mechanism], count) for mechanism, count in self._counts.items()]
+            self._terms = terms_of(judged, self._transforms)
+        return self._terms
 
     def _special(self, target: Fraction, most: int) -> list[Reading]:
         """Representations for equal mechanisms."""

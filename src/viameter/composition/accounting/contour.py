@@ -7,7 +7,7 @@ sum of cosines. The theorem `contour-sum` says why that is an upper bound, and w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,6 +29,8 @@ LARGEST_PHASE = 2.0**30
 DROPPED = 2.0**-44
 """A point where the transform is smaller than this part of its largest value is only bounded."""
 _CHUNK = 64
+MOST_BYTES = 2**26
+"""What an accountant may keep of transforms; beyond that they are computed again."""
 
 
 class Unfit(ArithmeticError):
@@ -48,16 +50,44 @@ class Logarithms:
     """What |N| is at most where the logarithm is not known."""
 
 
+Factors = tuple[LossDistribution, ...]
+
+
+class Transforms:
+    """A cache of ln N and ln of the mass, by line and by factors: of nothing that depends on what was read before."""
+
+    __slots__ = ("_bytes", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[float, float, int, Factors], tuple[Logarithms, Real]] = {}
+        self._bytes = 0
+
+    def get(
+        self, plan: Plan, factors: Factors, compute: Callable[[], tuple[Logarithms, Real]]
+    ) -> tuple[Logarithms, Real]:
+        """What `compute` gives, which is a function of the points of the plan and of the factors."""
+        key = (plan.c, plan.h, plan.size, factors)
+        known = self._known.get(key)
+        if known is None:
+            known = compute()
+            if self._bytes > MOST_BYTES:
+                self._known, self._bytes = {}, 0
+            self._known[key] = known
+            self._bytes += 32 * plan.size
+        return known
+
+
 class Contour:
     """The transform of a product on the points of a plan, and the sum that bounds delta from above."""
 
     __slots__ = (
-        "_cache", "_cut", "_dropped", "_error", "_floor", "_imaginary", "_log_mass", "_modulus", "_mu_squared",
-        "_phases", "_places", "_real", "_steps", "_sum_error", "_sum_error_slope", "_weights", "plan",
+        "_cut", "_dropped", "_error", "_floor", "_imaginary", "_log_mass", "_modulus", "_mu_squared",
+        "_phases", "_places", "_real", "_steps", "_sum_error", "_sum_error_slope", "_transforms", "_weights", "plan",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, transforms: Transforms | None = None) -> None:
         self.plan = plan
+        self._transforms = Transforms() if transforms is None else transforms
         self._steps: Floats = np.arange(1.0, plan.size + 1) * plan.h  # exact: h is short
         c, t = plan.c, self._steps
         self._modulus = np.hypot(c, t) * np.hypot(c + 1, t)
@@ -66,7 +96,6 @@ class Contour:
         self._floor = DROPPED
         self._dropped = 0.0
         self._log_mass: Real = real_up(0)
-        self._cache: dict[LossDistribution, tuple[Logarithms, Real]] = {}
         self._mu_squared = 0.0
         self._weights: Floats | None = None
         self._phases: Floats = np.zeros(0)
@@ -79,32 +108,23 @@ class Contour:
         self._weights = None
         single: list[LossDistribution] = []
         for distribution, count in added:
-            known = self._cache.get(distribution)
-            if distribution.is_pair and count == 1 and known is None:
+            if distribution.is_pair and count == 1:
                 single.append(distribution)
-                continue
-            if known is None:
-                known = self._transform(distribution)
-                self._cache[distribution] = known
-            logarithms, log_mass = known
-            self._multiply(logarithms, self._places, count)
-            self._log_mass = UP.add(self._log_mass, UP.mul(log_mass, count))
-        if len(single) == 1:
-            known = self._transform(single[0])
-            self._cache[single[0]] = known
-            self._multiply(known[0], self._places, 1)
-            self._log_mass = UP.add(self._log_mass, known[1])
-        elif single:
-            # The widest first: they make most points negligible at once.
-            single.sort(key=lambda pair: -float(pair.losses[1]))
-            for start in range(0, len(single), _CHUNK):
-                self._multiply_pairs(single[start : start + _CHUNK])
+            else:
+                self._include((distribution,), count)
+        # In the order in which they were added: one more pair makes one more transform, of the last chunk.
+        for start in range(0, len(single), _CHUNK):
+            self._include(tuple(single[start : start + _CHUNK]), 1)
 
-    def _multiply(self, logarithms: Logarithms, places: NDArray[np.intp] | None, count: int) -> None:
+    def _include(self, factors: Factors, count: int) -> None:
+        compute = self._transform if len(factors) == 1 else self._transform_of_pairs
+        logarithms, log_mass = self._transforms.get(self.plan, factors, lambda: compute(factors))
+        self._multiply(logarithms, count)
+        self._log_mass = UP.add(self._log_mass, UP.mul(log_mass, count))
+
+    def _multiply(self, logarithms: Logarithms, count: int) -> None:
         """Add count ln N to the total; what becomes negligible is dropped and bounded from then on."""
-        part = slice(None) if places is None else places
-        if places is not None and len(places) == len(logarithms.real):
-            part = slice(None)
+        part = slice(None) if len(self._places) == self.plan.size else self._places
         real, imaginary = count * logarithms.real[part], count * logarithms.imaginary[part]
         self._real = self._real + real
         self._imaginary = self._imaginary + imaginary
@@ -125,8 +145,9 @@ class Contour:
         self._places, self._real = self._places[kept], self._real[kept]
         self._imaginary, self._error = self._imaginary[kept], self._error[kept]
 
-    def _transform(self, distribution: LossDistribution) -> tuple[Logarithms, Real]:
+    def _transform(self, factors: Factors) -> tuple[Logarithms, Real]:
         """ln N on the whole line, for N = sum m_l e^(i t L_l)/mass with m_l >= w_l e^(c L_l), and ln of the mass."""
+        (distribution,) = factors
         c, size, h = self.plan.c, self.plan.size, self.plan.h
         losses = distribution.losses
         top = float(losses[-1])
@@ -153,9 +174,9 @@ class Contour:
         log_mass = UP.add(UP.mul(real_up(c), real_up(top)), UP.log(real_up(mass)))
         return _logarithms(real, imaginary, off), log_mass
 
-    def _multiply_pairs(self, pairs: list[LossDistribution]) -> None:
-        """Multiply by pairs of points -L, L: N = (cos(t L) + i r sin(t L)) with r = (m_1 - m_2)/(m_1 + m_2)."""
-        c, t = self.plan.c, self._steps[self._places]
+    def _transform_of_pairs(self, pairs: Factors) -> tuple[Logarithms, Real]:
+        """Of pairs of points -L, L: each is N = (cos(t L) + i r sin(t L)) with r = (m_1 - m_2)/(m_1 + m_2)."""
+        c, t = self.plan.c, self._steps
         losses = np.array([pair.losses[1] for pair in pairs])
         high = np.array([pair.weights[1] for pair in pairs])
         low = np.array([pair.weights[0] for pair in pairs])
@@ -165,10 +186,9 @@ class Contour:
         reach = float(losses.max()) * self.plan.h * (self.plan.size + 1)
         if reach > LARGEST_PHASE:
             raise Unfit
+        log_mass = real_up(0)
         for loss, one in zip(losses.tolist(), mass.tolist(), strict=True):
-            self._log_mass = UP.add(self._log_mass, UP.add(UP.mul(real_up(c), real_up(loss)), UP.log(real_up(one))))
-        if not len(t):
-            return
+            log_mass = UP.add(log_mass, UP.add(UP.mul(real_up(c), real_up(loss)), UP.log(real_up(one))))
         angles = np.multiply.outer(losses, t)
         factors = np.empty(angles.shape, dtype=np.complex128)
         np.cos(angles, out=factors.real)
@@ -176,7 +196,7 @@ class Contour:
         product = np.multiply.reduce(factors, axis=0)
         # Each factor is at most 1 and off by at most so much, and so is each product of what came before.
         off = len(pairs) * (4 * (LIBRARY + reach * UNIT) + 32 * UNIT)
-        self._multiply(_logarithms(product.real, product.imag, off), None, 1)
+        return _logarithms(product.real, product.imag, off), log_mass
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -198,7 +218,9 @@ class Contour:
         off += 16 * LIBRARY
         self._weights, self._phases = weights, phases
         total = float(weights.sum()) * (1 + 2 * UNIT * (len(t) + 1))
-        self._sum_error = float(weights @ np.expm1(off)) * (1 + 2.0**-30) + total * (len(t) + 64) * 4 * UNIT
+        with np.errstate(over="ignore", invalid="ignore"):  # then it is not finite, and unfit
+            changed = float(weights @ np.expm1(off))
+        self._sum_error = changed * (1 + 2.0**-30) + total * (len(t) + 64) * 4 * UNIT
         self._sum_error_slope = float(weights @ t) * 8 * UNIT
         if not math.isfinite(self._sum_error + self._sum_error_slope):
             raise Unfit

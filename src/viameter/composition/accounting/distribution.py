@@ -57,7 +57,13 @@ class LossDistribution:
 
 
 def points(losses: Floats, weights: Floats, infinity: float = 0.0) -> LossDistribution:
-    """A distribution of points in any order; those of equal loss are joined, their weights added up rounded up."""
+    """A distribution of points in any order; those of equal loss are joined, their weights added up rounded up.
+
+    Points of weight 0 say nothing, and are left out.
+    """
+    losses, weights = losses[weights > 0], weights[weights > 0]
+    if not len(losses):
+        return LossDistribution(np.zeros(1), np.zeros(1), min(1.0, infinity))
     distinct, place = np.unique(losses, return_inverse=True)
     joined = np.zeros(len(distinct))
     if len(distinct) == len(losses):

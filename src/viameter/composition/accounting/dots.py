@@ -15,6 +15,8 @@ DOROSHENKO = "Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022 (Connect the 
 
 LEAST = 2.0**-1000
 """Added to weights whose relative error is unknown because they are too small for float64."""
+FARTHEST = 38.0
+"""Deviations beyond which a normal loss is counted as infinite: a probability below 10^-313."""
 NORMAL_SLACK = 1 + 2.0**-34
 """Above the relative error of a weight of `normal_cells`."""
 
@@ -66,7 +68,8 @@ def normal_cells(squares: Fraction, *, cells_per_deviation: int = 100) -> LossDi
 
     Theorem
         Let L be normal with mean mu^2/2 and variance mu^2. Replacing L within each cell by its ends as connect-the-dots
-        does, L above the last cell by infinity and L below the first by its lower end dominates L.
+        does, L above the last cell by the next of few points further out, or by infinity beyond 38 deviations, and L
+        below the first by its lower end dominates L.
     Requires
         Continuous Gaussian noise: no computer draws it, and discrete noise is *not* dominated by it. NumPy's exp and
         expm1 have a relative error of at most 2^-46.
@@ -82,7 +85,7 @@ def normal_cells(squares: Fraction, *, cells_per_deviation: int = 100) -> LossDi
         Mills' ratio, P(X > x) <= e^(-x^2/2)/(x sqrt(2 pi)), bounds what is left on both sides.
     Example
         >>> law = normal_cells(Fraction(1))
-        >>> round(float(law.weights @ law.losses), 3), law.infinity < 1e-38
+        >>> round(float(law.weights @ law.losses), 3), law.infinity < 1e-300
         (0.5, True)
     """
     mu = math.sqrt(squares)
@@ -107,9 +110,13 @@ def normal_cells(squares: Fraction, *, cells_per_deviation: int = 100) -> LossDi
     weights[:-1] += lower
     weights[1:] += upper
     weights = weights * NORMAL_SLACK + LEAST
-    below, above = reach + mu - 2.0**-30, reach - 2.0**-30
+    below = reach + mu - 2.0**-30
     weights[0] += math.exp(-below * below / 2) / below
-    return points(nodes, weights, math.exp(-above * above / 2) / above)
+    # Few points further out: what is beyond one is counted at the next.
+    out = np.linspace(reach, FARTHEST, 51)
+    rest = np.exp(-((out - 2.0**-30) ** 2) / 2) / out
+    further = (float(squares) / 2 + mu * out[1:]) * (1 + 2.0**-50)
+    return points(np.append(nodes, further), np.append(weights, rest[:-1]), float(rest[-1]))
 
 
 def half_exponential_cells(top: float, *, factor: float, cells: int) -> tuple[Floats, Floats]:

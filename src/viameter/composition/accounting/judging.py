@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
 from viameter.arith import INFINITY, ZERO, Extended, add_settled_up, dyadic
+from viameter.composition.accounting.claims import claims_pair
 from viameter.composition.accounting.continuous import continuous_gaussian_pair, continuous_laplace_pair
 from viameter.composition.accounting.descriptions import (
     ZCDP,
@@ -26,6 +27,7 @@ from viameter.composition.accounting.descriptions import (
 )
 from viameter.composition.accounting.distribution import LossDistribution, together
 from viameter.composition.accounting.dots import normal_cells
+from viameter.composition.accounting.moments import Moments
 from viameter.composition.accounting.pairs import (
     MOST_SCALE,
     MOST_SENSITIVITY,
@@ -33,6 +35,7 @@ from viameter.composition.accounting.pairs import (
     discrete_laplace_pair,
     pure_pair,
     response_pair,
+    wide_discrete_gaussian_pair,
 )
 from viameter.composition.accounting.ranges import range_pair
 from viameter.composition.accounting.subsampling import amplified_addition, amplified_removal
@@ -41,6 +44,8 @@ from viameter.measures.amounts import BoundedRangeLoss
 from viameter.measures.conversions.response import bounded_range_to_zcdp_sharp
 from viameter.measures.curves import RenyiLoss
 
+MOST_MU = 30
+"""Distances of more deviations than this have no pair by normal losses."""
 MOST_PRODUCT = 40_000
 """Points of several mechanisms on one subsample, multiplied out."""
 
@@ -58,6 +63,8 @@ class Judgement:
     """It is (epsilon, delta)-differentially private; infinity where no such pair stands out."""
     claim: Fraction | RenyiLoss | None
     """A rho of zCDP, or bounds by order; None where the moments of the pairs are used."""
+    prefers_claim: bool = False
+    """Whether many of it compose better by the claim than by the pair: ranges, whose pair is worse than their zCDP."""
 
 
 def judge(mechanism: Mechanism) -> Judgement:
@@ -76,13 +83,16 @@ def judge(mechanism: Mechanism) -> Judgement:
             return _symmetric(pair, sensitivity / scale)
         case DiscreteGaussian(scale, sensitivity):
             rho = (sensitivity / scale) ** 2 / 2
-            if scale > MOST_SCALE or sensitivity > MOST_SENSITIVITY:
+            if scale > MOST_SCALE and sensitivity <= MOST_MU * scale:
+                pair = wide_discrete_gaussian_pair(sensitivity, scale=scale)
+            elif scale > MOST_SCALE or sensitivity > MOST_SENSITIVITY:
                 return Judgement(None, None, INFINITY, ZERO, rho)
-            pair = discrete_gaussian_pair(sensitivity, scale=scale)
+            else:
+                pair = discrete_gaussian_pair(sensitivity, scale=scale)
             return _symmetric(pair, INFINITY if sensitivity else ZERO, claim=rho)
         case BoundedRange(eta):
             concentrated = bounded_range_to_zcdp_sharp(BoundedRangeLoss(eta))
-            return _symmetric(range_pair(eta), eta, claim=Fraction(concentrated.rho))
+            return replace(_symmetric(range_pair(eta), eta, claim=Fraction(concentrated.rho)), prefers_claim=True)
         case ContinuousLaplace(scale, distance):
             return _symmetric(continuous_laplace_pair(distance, scale=scale), distance / scale)
         case ContinuousGaussian(scale, distance):
@@ -106,10 +116,14 @@ def _symmetric(
 
 def _subsampled(inner: Mechanism, rate: Fraction) -> Judgement:
     judgement = judge(inner)
-    if judgement.removal is None or judgement.addition is None:
-        raise NoTheorem(f"{inner!r} has no loss distribution that a subsample could amplify: use a smaller scale")
-    removal = amplified_removal(_in_cells(judgement.removal), rate=rate)
-    addition = amplified_addition(_in_cells(judgement.addition), rate=rate)
+    removal, addition = judgement.removal, judgement.addition
+    if removal is None or addition is None:
+        assert judgement.claim is not None
+        claims = Moments()
+        claims.claim(judgement.claim, 1)
+        removal = addition = claims_pair(claims)
+    removal = amplified_removal(_in_cells(removal), rate=rate)
+    addition = amplified_addition(_in_cells(addition), rate=rate)
     epsilon: Extended = INFINITY
     if judgement.epsilon != INFINITY and removal.infinity == 0:
         epsilon = max(Fraction(float(removal.losses[-1])), Fraction(float(addition.losses[-1])), ZERO)

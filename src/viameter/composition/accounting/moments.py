@@ -10,11 +10,12 @@ from fractions import Fraction
 from viameter.arith import INFINITY, ZERO, Extended, floats, vectors
 from viameter.composition.accounting.distribution import LossDistribution
 from viameter.composition.accounting.product import Product
-from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, float_near, real_down, real_up
 from viameter.measures.curves import RenyiLoss
 from viameter.theorem import Numbers, theorem
 
 CANONNE = "Canonne, Kamath and Steinke 2020; Mironov 2017; Abadi et al. 2016 (moments)"
+TINY = Fraction(1, 2**100_000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -54,7 +55,7 @@ class Moments:
 
         def value(logarithm: float) -> float:
             z = math.exp(logarithm)
-            return objective(z, self.product.cumulants(z)[0] + float(self.rho) * z * (z + 1))
+            return objective(z, self.product.cumulants(z)[0] + float_near(self.rho) * z * (z + 1))
 
         low, high = -12.0, 18.0
         for _ in range(75):
@@ -97,7 +98,7 @@ def moments_epsilon(losses: Moments, *, delta: Fraction) -> Extended:
         moment = losses.at(z)
         if moment is None or not moment.is_finite():
             continue
-        tail = UP.add(UP.sub(moment, DOWN.log(target)), _prefactor(z))
+        tail = UP.add(UP.sub(moment, DOWN.log(target)), prefactor(z))
         bound = UP.div(tail, real_down(z) if tail > 0 else real_up(z))
         if bound.is_finite():
             best = min(best, max(ZERO, as_fraction(bound)))
@@ -106,17 +107,18 @@ def moments_epsilon(losses: Moments, *, delta: Fraction) -> Extended:
 
 def moments_delta(losses: Moments, *, epsilon: Fraction) -> Fraction:
     """The delta that one moment gives at an epsilon; see moments-to-epsilon."""
-    level = float(epsilon)
+    level = min(floats.from_fraction_down(epsilon), 1e300)
     best = real_up(1)
     for z in losses.orders(lambda z, k: k - z * level - math.log1p(z) + z * math.log(z / (1 + z))):
         moment = losses.at(z)
         if moment is not None:
-            exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), _prefactor(z))
+            exponent = UP.add(UP.sub(moment, real_down(z * epsilon)), prefactor(z))
             best = min(best, UP.add(UP.exp(exponent), losses.product.infinity))
-    return as_fraction(best)
+    # Whatever is below 2^-100000 is as good as this, and no fraction of a million digits.
+    return as_fraction(max(best, real_up(TINY)))
 
 
-def _prefactor(z: Fraction) -> Real:
+def prefactor(z: Fraction) -> Real:
     """-ln(1 + z) + z ln(z/(1 + z)), rounded up."""
     share = UP.log(real_up(z / (1 + z)))
     return UP.sub(UP.mul(real_down(z), share), DOWN.log(real_down(1 + z)))

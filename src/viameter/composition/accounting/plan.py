@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from viameter.composition.accounting.product import Product
+from viameter.composition.accounting.reals import float_near
 
 EXCESS = 8e-6
 """The part of epsilon that the extra Gaussian noise may cost."""
@@ -18,6 +19,8 @@ NEGLIGIBLE = 18.0
 MOST_POINTS = 2**16
 FEWEST_POINTS = 64
 _STEP_BITS = 36
+LINES = 16
+"""Lines are at 2^(j/16) for integers j from -480 to 480: few, so that transforms on one are used again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,12 @@ def plan_at(product: Product, c: float) -> Plan:
     epsilon = max(mean - 1 / c - 1 / (c + 1), 0.0)
     full = variance + 1 / c**2 + 1 / (c + 1) ** 2
     log_delta = _log_delta(value, c, epsilon, full)
-    width = _width(product, c, epsilon, log_delta)
-    wanted = 2 * EXCESS * max(epsilon, 0.02 * math.sqrt(variance)) / (c + 1)
-    mu_squared = float(product.mu_squared)
+    width = _round(_width(product, c, epsilon, log_delta), math.ceil)
+    wanted = _round(2 * EXCESS * max(epsilon, 0.02 * math.sqrt(variance)) / (c + 1), math.floor)
+    mu_squared = float_near(product.mu_squared)
     extra = max(0.0, wanted - mu_squared) if mu_squared < wanted else 0.0
     length = _length(c, full, mu_squared + extra)
-    size = math.ceil(length * width / (2 * math.pi))
+    size = math.ceil(_round(length * width / (2 * math.pi), math.ceil))
     if size > MOST_POINTS:
         # More noise rather than more points.
         extra = (mu_squared + extra) * (size / MOST_POINTS) ** 2 - mu_squared
@@ -53,7 +56,7 @@ def plan_at(product: Product, c: float) -> Plan:
     return Plan(c, _short(2 * math.pi / width), size, extra, epsilon, math.sqrt(full))
 
 
-def line_for_delta(product: Product, log_delta: float, near: float = 1.0) -> float:
+def line_for_delta(product: Product, log_delta: float) -> float:
     """The real part whose saddle point has about this delta."""
 
     def above(c: float) -> bool:
@@ -64,37 +67,32 @@ def line_for_delta(product: Product, log_delta: float, near: float = 1.0) -> flo
         full = variance + 1 / c**2 + 1 / (c + 1) ** 2
         return _log_delta(value, c, epsilon, full) > log_delta
 
-    return _bisect(above, near)
+    return _last(above)
 
 
-def line_for_epsilon(product: Product, epsilon: float, near: float = 1.0) -> float:
+def line_for_epsilon(product: Product, epsilon: float) -> float:
     """The real part whose saddle point is at this epsilon."""
 
     def below(c: float) -> bool:
         _, mean, _ = product.cumulants(c)
         return mean - 1 / c - 1 / (c + 1) < epsilon
 
-    return _bisect(below, near)
+    return _last(below)
 
 
-def _bisect(left_of: Callable[[float], bool], near: float) -> float:
-    low = high = min(max(near, 1e-9), 1e9)
-    factor = 1.5
-    while low > 1e-9 and not left_of(low):
-        high, low = low, low / factor
-        factor *= factor
-    factor = 1.5
-    while high < 1e9 and left_of(high):
-        low, high = high, high * factor
-        factor *= factor
-    low, high = max(low, 1e-9), min(high, 1e9)
-    while high > 1.02 * low:
-        middle = math.sqrt(low * high)
-        if left_of(middle):
+def _last(left_of: Callable[[float], bool]) -> float:
+    """The line where `left_of` ends, if it holds up to some line; found from the middle, whatever was asked before."""
+    low, high, step = -30 * LINES, 30 * LINES, LINES
+    middle = 0
+    while high - low > 1:
+        if left_of(2.0 ** (middle / LINES)):
             low = middle
+            middle = min(low + step, (low + high + 1) // 2)
         else:
             high = middle
-    return math.sqrt(low * high)
+            middle = max(high - step, (low + high) // 2)
+        step *= 2
+    return 2.0 ** (low / LINES)
 
 
 def _log_delta(value: float, c: float, epsilon: float, full: float) -> float:
@@ -133,3 +131,8 @@ def _short(step: float) -> float:
     """A float just above the step with few bits, so that its multiples by integers below 2^17 are floats."""
     mantissa, exponent = math.frexp(step)
     return math.ldexp(math.ceil(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
+
+
+def _round(value: float, to_whole: Callable[[float], int]) -> float:
+    """The next power of 2^(1/8): plans of almost equal products are equal, and share transforms."""
+    return 2.0 ** (to_whole(8 * math.log2(value)) / 8) if 0 < value < math.inf else value

@@ -5,26 +5,25 @@ The cumulants are plain floats. They choose where the certified sum is taken, an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 
 from viameter.arith import INFINITY, ZERO, Extended, settle_up
 from viameter.composition.accounting.distribution import Floats, LossDistribution
-from viameter.composition.accounting.reals import DOWN, UP, Real, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, Real, float_near, real_down
 
 
 @dataclass(slots=True)
 class Product:
-    """Loss distributions with multiplicities; `pending` are additions that a contour has not seen yet."""
+    """Loss distributions with multiplicities."""
 
     counts: dict[LossDistribution, int] = field(default_factory=dict)
-    pending: list[tuple[LossDistribution, int]] = field(default_factory=list)
     mu_squared: Fraction = ZERO
-    survival: Real = field(default_factory=lambda: real_down(1))
-    """The probability, rounded down, that no loss is infinite."""
+    log_survival: Real = field(default_factory=lambda: real_down(0))
+    """ln of the probability that no loss is infinite, rounded down: a mass of 10^-300 is not lost beside 1."""
     _ceiling: Fraction = ZERO
     _pairs: tuple[Floats, ...] | None = None
 
@@ -33,19 +32,18 @@ class Product:
         if distribution.mu_squared:
             self.mu_squared += count * distribution.mu_squared
         if distribution.infinity:
-            kept = DOWN.sub(real_down(1), distribution.infinity)
-            self.survival = DOWN.mul(self.survival, DOWN.pow(kept, gmpy2.mpz(count)))
+            kept = DOWN.log1p(real_down(-distribution.infinity))
+            self.log_survival = DOWN.add(self.log_survival, DOWN.mul(kept, count))
         if distribution.has_points:
             self.counts[distribution] = self.counts.get(distribution, 0) + count
             self._ceiling = settle_up(max(ZERO, self._ceiling + count * Fraction(float(distribution.losses[-1]))))
-            self.pending.append((distribution, count))
             if distribution.is_pair:
                 self._pairs = None
 
     @property
     def infinity(self) -> Real:
         """The probability, rounded up, that some loss is infinite."""
-        return UP.sub(real_up(1), self.survival)
+        return UP.minus(DOWN.expm1(self.log_survival))
 
     @property
     def ceiling(self) -> Extended:
@@ -53,13 +51,17 @@ class Product:
         return INFINITY if self.mu_squared else self._ceiling
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
-        """ln M(c), and its first and second derivative."""
-        mu_squared = float(self.mu_squared)
+        """ln M(c), and its first and second derivative; not finite where floats do not reach."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self._cumulants(c)
+
+    def _cumulants(self, c: float) -> tuple[float, float, float]:
+        mu_squared = float_near(self.mu_squared)
         value, mean, variance = mu_squared * c * (c + 1) / 2, mu_squared * (c + 0.5), mu_squared
         eps, high, low, counts = self._pair_arrays()
         if len(eps):
             small = low * np.exp(-2 * c * eps)
-            total = high + small
+            total = np.maximum(high + small, 1e-300)
             slope = (high - small) / total
             value += float(counts @ (c * eps + np.log(total)))
             mean += float(counts @ (eps * slope))
@@ -67,11 +69,15 @@ class Product:
         for distribution, count in self.counts.items():
             if distribution.is_pair:
                 continue
-            losses, top = distribution.losses, float(distribution.losses[-1])
-            tilted = distribution.weights * np.exp(c * (losses - top))
+            losses = distribution.losses
+            exponents = c * losses + np.log(distribution.weights)
+            top = float(exponents.max())
+            if top == -math.inf:
+                continue
+            tilted = np.exp(exponents - top)
             mass = float(tilted.sum())
             center = float(tilted @ losses) / mass
-            value += count * (c * top + float(np.log(mass)))
+            value += count * (top + float(np.log(mass)))
             mean += count * center
             variance += count * float(tilted @ (losses - center) ** 2) / mass
         return value, mean, variance

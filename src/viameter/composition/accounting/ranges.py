@@ -126,16 +126,17 @@ def _refuse_adaptive(adaptive: bool) -> None:
 
 def _at(total: Fraction, width: Fraction, k: int, t: Fraction) -> Real:
     """The sum over i for one t."""
-    # q = e^-t (1 - e^(t - eta))/(1 - e^-eta), and 1 - q = (1 - e^-t)/(1 - e^-eta).
+    # q = e^-t r with r = (1 - e^(t - eta))/(1 - e^-eta), and 1 - q = (1 - e^-t)/(1 - e^-eta).
     whole = DOWN.minus(UP.expm1(real_up(-width)))
-    q = UP.div(UP.mul(UP.exp(real_up(-t)), UP.minus(DOWN.expm1(real_down(t - width)))), whole)
+    r = UP.div(UP.minus(DOWN.expm1(real_down(t - width))), whole)
     other = UP.div(UP.minus(DOWN.expm1(real_down(-t))), whole)
-    level, summed = UP.exp(real_up(total)), real_up(0)
+    # q^(k-i) (e^(k t - i eta) - e^epsilon) with q = e^-t r: no exponent is above 0.
+    summed = real_up(0)
     for i in range(k + 1):
         exponent = k * t - i * width - total
         if exponent <= 0:
             break
-        chance = UP.mul(UP.pow(q, k - i), UP.pow(other, i))
-        part = UP.mul(level, UP.expm1(real_up(exponent)))
+        chance = UP.mul(UP.pow(r, k - i), UP.pow(other, i))
+        part = UP.mul(UP.exp(real_up(i * (t - width))), UP.minus(DOWN.expm1(real_down(-exponent))))
         summed = UP.add(summed, UP.mul(UP.mul(math.comb(k, i), chance), part))
     return summed

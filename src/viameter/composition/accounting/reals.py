@@ -52,6 +52,11 @@ def float_down(number: Real) -> float:
     return math.nextafter(near, -math.inf) if near > number else near
 
 
+def float_near(number: Fraction) -> float:
+    """A float near a number >= 0, or 10^150 where that is less: for choices that nothing rests on."""
+    return 1e150 if number > 10**150 else float(number)
+
+
 def as_fraction(number: Real) -> Fraction:
     """The exact value of a finite real."""
     numerator, denominator = number.as_integer_ratio()

@@ -10,12 +10,16 @@ from fractions import Fraction
 import numpy as np
 
 from viameter.arith import floats, vectors
-from viameter.composition.accounting.distribution import LossDistribution, points
+from viameter.composition.accounting.distribution import Floats, LossDistribution, points
 from viameter.composition.accounting.pairs import NOTHING
-from viameter.composition.accounting.reals import DOWN, UP, float_up, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, float_down, float_up, real_down, real_up
 from viameter.errors import NoTheorem
 from viameter.theorem import Numbers, theorem
 
+LARGE = 700.0
+"""e to this is a float."""
+LEAST_INNER = -1 + 2.0**-40
+"""Below this, ln(1 + x) in floats is no better than what is known of it anyway."""
 ZHU = "Zhu, Dong and Wang 2022 (Optimal Accounting via Characteristic Function), Theorem 11; Balle et al. 2018"
 
 
@@ -52,13 +56,15 @@ def amplified_removal(losses: LossDistribution, *, rate: Fraction) -> LossDistri
     given, weights = losses.losses, losses.weights
     rate_up, rate_down = floats.from_fraction_up(rate), floats.from_fraction_down(rate)
     rest_up = floats.from_fraction_up(1 - rate)
-    with_low = np.minimum(given, 700.0)
-    change = vectors.expm1_up(with_low)
+    change = vectors.expm1_up(np.minimum(given, LARGE))
     moved = vectors.log1p_up(vectors.mul_up(change, np.where(change >= 0, rate_up, rate_down)))
-    # Far out ln(1 - q + q e^L) <= L is enough.
-    moved = np.where(given > 700.0, given, moved)
-    theirs_up = vectors.mul_up(weights, vectors.exp_up(-given))
-    theirs_down = vectors.mul_down(weights, vectors.exp_down(-given))
+    # Far out, 1 - q + q e^L = e^L (q + (1 - q) e^-L).
+    for place in np.flatnonzero(given > LARGE):
+        loss = real_up(float(given[place]))
+        small = UP.mul(real_up(1 - rate), UP.exp(UP.minus(loss)))
+        moved[place] = float_up(UP.add(loss, UP.log(UP.add(real_up(rate), small))))
+    moved = np.minimum(moved, np.maximum(given, 0.0))
+    theirs_up, theirs_down = _other(weights, given)
     chances = vectors.add_up(vectors.mul_up(rate_up, weights), vectors.mul_up(rest_up, theirs_up))
     missing = max(0.0, floats.sub_up(1.0, float(vectors.sum_down(theirs_down))))
     lowest = float_up(UP.log(real_up(1 - rate)))
@@ -97,12 +103,32 @@ def amplified_addition(losses: LossDistribution, *, rate: Fraction) -> LossDistr
     if rate == 0:
         return NOTHING
     rate_up, rate_down = floats.from_fraction_up(rate), floats.from_fraction_down(rate)
-    change = vectors.expm1_down(-losses.losses)
-    moved = -vectors.log1p_down(vectors.mul_down(change, np.where(change >= 0, rate_down, rate_up)))
+    given = losses.losses
+    change = vectors.expm1_down(-np.maximum(given, -LARGE))
+    inner = vectors.mul_down(change, np.where(change >= 0, rate_down, rate_up))
+    moved = -vectors.log1p_down(np.maximum(inner, LEAST_INNER))
+    # 1 - q + q e^-L is more than 1 - q and than q e^-L, and at least e^-L where L > 0.
+    highest = float_up(UP.minus(DOWN.log(real_down(1 - rate))))
+    far = vectors.sub_up(given, float_down(DOWN.log(real_down(rate))))
+    moved = np.where(inner < LEAST_INNER, highest, np.where(given < -LARGE, far, moved))
+    moved = np.minimum(np.minimum(moved, highest), np.maximum(given, 0.0))
     if losses.infinity == 0:
         return points(moved, losses.weights)
-    highest = float_up(UP.minus(DOWN.log(real_down(1 - rate))))
     return points(np.append(moved, highest), np.append(losses.weights, losses.infinity))
+
+
+def _other(weights: Floats, losses: Floats) -> tuple[Floats, Floats]:
+    """w e^-L, the probability of each point under the other data, rounded up and down; it is at most 1 in truth."""
+    inside = np.maximum(losses, -LARGE)
+    above = vectors.mul_up(weights, vectors.exp_up(-inside))
+    below = vectors.mul_down(weights, vectors.exp_down(-inside))
+    for place in np.flatnonzero((losses < -LARGE) & (weights > 0)):
+        weight, loss = float(weights[place]), float(losses[place])
+        high = UP.mul(real_up(weight), UP.exp(real_up(-loss)))
+        low = DOWN.mul(real_down(weight), DOWN.exp(real_down(-loss)))
+        above[place] = 1.0 if high > 1 else float_up(high)
+        below[place] = 1.0 if low > 1 else float_down(low)
+    return np.minimum(above, 1.0), np.minimum(below, 1.0)
 
 
 def _require_points(distribution: LossDistribution) -> None:

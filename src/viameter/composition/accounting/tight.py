@@ -10,31 +10,34 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from viameter.arith import INFINITY, ZERO, Extended, floats
-from viameter.composition.accounting.contour import Contour, Unfit, contour_delta
+from viameter.composition.accounting.contour import Contour, Transforms, Unfit, contour_delta
 from viameter.composition.accounting.distribution import LossDistribution
 from viameter.composition.accounting.enumeration import enumerable, enumerate_points, points_delta, points_epsilon
 from viameter.composition.accounting.moments import Moments, moments_delta, moments_epsilon
-from viameter.composition.accounting.plan import EXCESS, line_for_delta, line_for_epsilon, plan_at
+from viameter.composition.accounting.plan import line_for_delta, line_for_epsilon, plan_at
 from viameter.composition.accounting.product import Product
-from viameter.composition.accounting.reals import DOWN, UP, as_fraction, real_down, real_up
+from viameter.composition.accounting.reals import DOWN, UP, Real, as_fraction, real_down, real_up
 
 ONE = Fraction(1)
+MOST_CONTOURS = 8
 _ITERATIONS = 120
-_FAILURES = (Unfit, OverflowError, ZeroDivisionError, FloatingPointError)
+_FAILURES = (Unfit, OverflowError, ZeroDivisionError, FloatingPointError, ValueError)
+"""Where a plan in plain floats has no numbers; moments answer then."""
 
 
 @dataclass(slots=True)
 class TightAccount:
-    """One product, the contour that it was last read by, and where."""
+    """One product; what is read is a function of it and of the question, and of nothing that was read before."""
 
     product: Product = field(default_factory=Product)
-    contour: Contour | None = None
-    last: float = 0.0
-    log_target: float = 0.0
+    transforms: Transforms = field(default_factory=Transforms)
+    _contours: dict[float, Contour] = field(default_factory=dict, init=False)
+    """By line: each is a function of the product."""
 
     def add(self, distribution: LossDistribution, count: int) -> None:
         """Multiply by a distribution, so many times."""
         self.product.add(distribution, count)
+        self._contours.clear()
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """An upper bound on delta at an epsilon >= 0."""
@@ -53,16 +56,9 @@ class TightAccount:
         if epsilon >= product.ceiling:
             return min(ONE, as_fraction(infinite))
         try:
-            contour = self._synchronized()
-            if contour is None or not self._fits(contour, at):
-                contour = self._planned(line_for_epsilon(product, at, contour.plan.c if contour else 1.0))
-            bound = contour_delta(product, contour=contour, epsilon=at)
+            bound = self._bound(at)
         except _FAILURES:
-            self.contour = None
             return moments_delta(Moments(product), epsilon=epsilon)
-        except BaseException:
-            self.contour = None  # it may be half changed; the next one is made from all that was added
-            raise
         return min(ONE, as_fraction(bound)) if bound < 2 else ONE
 
     def epsilon(self, delta: Fraction) -> Extended:
@@ -80,33 +76,32 @@ class TightAccount:
         try:
             epsilon = self._solve(delta, float(DOWN.log(target)))
         except _FAILURES:
-            self.contour = None
             epsilon = moments_epsilon(Moments(product), delta=delta)
-        except BaseException:
-            self.contour = None
-            raise
         return min(epsilon, product.ceiling)
 
     def _solve(self, delta: Fraction, log_target: float) -> Extended:
-        contour = self._synchronized()
-        if contour is None or abs(log_target - self.log_target) > 1:
-            contour = self._planned(line_for_delta(self.product, log_target, contour.plan.c if contour else 1.0))
-            self.last, self.log_target = contour.plan.epsilon, log_target
+        c, at = line_for_delta(self.product, log_target), -1.0
         for _ in range(4):
-            at = self._newton(contour, log_target, self.last)
-            if self._fits(contour, at):
+            contour = self._contour(c)
+            at = self._newton(contour, log_target, contour.plan.epsilon if at < 0 else at)
+            best = line_for_epsilon(self.product, at)
+            if best == c:
                 break
-            contour = self._planned(line_for_epsilon(self.product, at, contour.plan.c))
-        self.last = at
+            c = best
         # What is returned has been checked: not that it is the least, but that its delta is small enough.
         limit = real_down(delta)
         step = 2.0**-40 * max(at, contour.plan.spread * 2.0**-10)
         for _ in range(60):
-            if contour_delta(self.product, contour=contour, epsilon=at) <= limit:
+            if self._bound(at) <= limit:
                 return Fraction(at)
             at += step
             step *= 2
         return INFINITY
+
+    def _bound(self, epsilon: float) -> Real:
+        """Delta at an epsilon, by the contour that is best there."""
+        contour = self._contour(line_for_epsilon(self.product, epsilon))
+        return contour_delta(self.product, contour=contour, epsilon=epsilon)
 
     def _newton(self, contour: Contour, log_target: float, start: float) -> float:
         """Where the bound crosses the target, about: Newton's steps on its logarithm, kept between a low and a high."""
@@ -141,39 +136,12 @@ class TightAccount:
                 break
         return at
 
-    def _synchronized(self) -> Contour | None:
-        """The contour, with what was added since it was last read."""
-        contour = self.contour
-        if contour is None or not self.product.pending:
-            return contour
-        # Until all of it is in, there is no contour: what stops in between leaves none that lacks something.
-        self.contour = None
-        joined: dict[LossDistribution, int] = {}
-        for distribution, count in self.product.pending:
-            joined[distribution] = joined.get(distribution, 0) + count
-        try:
-            contour.include(joined.items())
-        except Unfit:
-            return None
-        self.product.pending = []
-        self.contour = contour
+    def _contour(self, c: float) -> Contour:
+        contour = self._contours.get(c)
+        if contour is None:
+            contour = Contour(plan_at(self.product, c), self.transforms)
+            contour.include(self.product.counts.items())
+            if len(self._contours) >= MOST_CONTOURS:
+                self._contours.clear()
+            self._contours[c] = contour
         return contour
-
-    def _planned(self, c: float) -> Contour:
-        contour = Contour(plan_at(self.product, c))
-        contour.include(self.product.counts.items())
-        self.product.pending = []
-        self.contour = contour
-        return contour
-
-    def _fits(self, contour: Contour, epsilon: float) -> bool:
-        """Whether the contour is still near the saddle point; for tightness only."""
-        plan = contour.plan
-        c = plan.c
-        _, mean, variance = self.product.cumulants(c)
-        spread = math.sqrt(variance + 1 / c**2 + 1 / (c + 1) ** 2)
-        saddle = mean - 1 / c - 1 / (c + 1)
-        near = abs(max(saddle, 0.0) - epsilon) <= spread
-        alike = 0.5 <= spread / plan.spread <= 1.3
-        quiet = plan.extra * (c + 1) <= 3.2 * EXCESS * max(epsilon, 0.02 * math.sqrt(variance))
-        return near and alike and quiet

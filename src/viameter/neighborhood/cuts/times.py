@@ -145,7 +145,7 @@ class Intervals(RecordCut):
         return result.value, (Moment(times[old]), Moment(times[new])), exact
 
     def __repr__(self) -> str:
-        if self.covers:
+        if self.covers and all(start == end for start, end in self.spans):
             return f"partition({len(self.spans)}, by='time')"
         return f"intervals(<{len(self.spans)} spans>)"
 
@@ -183,7 +183,7 @@ def intervals(spans: Iterable[tuple[int, int]]) -> Intervals:
 
 
 def windows(*, length: int, horizon: int, step: int = 1) -> Intervals:
-    """Windows of so many times that slide over a stream, from time 0 to the horizon.
+    """Windows of so many times that slide over a stream, whose times are those from 0 to just before the horizon.
 
     >>> from viameter import neighborhood as nb
     >>> [nb.windows(length=7, horizon=28, step=7).label(part) for part in range(2)]
@@ -193,4 +193,6 @@ def windows(*, length: int, horizon: int, step: int = 1) -> Intervals:
         read_size(value, name)
     if length > horizon:
         raise ParameterError(f"length={length} is more than the horizon={horizon}: no window fits")
-    return Intervals(tuple((start, start + length - 1) for start in range(0, horizon - length + 1, step)))
+    spans = tuple((start, start + length - 1) for start in range(0, horizon - length + 1, step))
+    # Times of the stream that no window holds, between windows or after the last, are outside of all of them.
+    return Intervals(spans, covers=step <= length and spans[-1][1] == horizon - 1)
