@@ -139,5 +139,5 @@ def test_what_is_not_known_of_the_mean_counts_by_its_square(kind: Kind) -> None:
     truth = float(rows.var())
     missed = (found.lower > truth) | (truth > found.upper)
     assert missed.mean() <= 0.05 + 6 * math.sqrt(0.05 * 0.95 / groups)
-    # Without the square hardly any interval would hold it.
+    # The value itself is off by that square, and to one side.
     assert (found.value < truth - 1).mean() > 0.5
