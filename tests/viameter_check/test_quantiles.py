@@ -58,9 +58,9 @@ def test_every_certificate_of_quantiles_that_were_picked_is_derived_again(spend:
             assert SLUG in report.theorems
 
 
-def written(d_in: Any, bound: Any, **parameters: Any) -> dict[str, Any]:
-    """A certificate of one step, with these numbers."""
-    metric = UnitDistance("user", "u", replaces=parameters["replaced"])
+def written(d_in: Any, bound: Any, *, replaces: bool | None = None, **parameters: Any) -> dict[str, Any]:
+    """A certificate of one step, with these numbers; under the metric that they are of, unless another is named."""
+    metric = UnitDistance("user", "u", replaces=parameters["replaced"] if replaces is None else replaces)
     before = vm.Space(TablesOnEngine(Schema({"u": TEXT, "x": INTEGER})), metric)
     step = Derivation(
         "step", find_theorem(SLUG), "", "", given_value=Fraction(d_in), bound_value=bound,
@@ -130,8 +130,11 @@ def test_forged_certificates_of_picks_are_refused(change: str) -> None:
     assert where in ("derivation.bound.epsilon", f"derivation.parameters.{name}", "derivation.output.measure")
 
 
-def test_picks_under_a_metric_of_rows_or_of_replaced_units_are_refused() -> None:
+def test_picks_under_a_metric_of_rows_or_of_other_units_are_refused() -> None:
     good = written(1, stated(1, **USUAL), **USUAL)
-    for metric in ("SymmetricDistance()", "UnitDistance('user', by='u', replaces=True)"):
-        place = (("derivation", "input", "metric"), metric)
-        assert refused_at(changed(good, place))
+    assert refused_at(changed(good, (("derivation", "input", "metric"), "SymmetricDistance()")))
+    # All else of these is consistent: units that are added are said to be replaced, and the other way round.
+    for replaced in (False, True):
+        given: Any = USUAL | {"replaced": replaced}
+        forged = written(1, stated(1, **given), replaces=not replaced, **given)
+        assert refused_at(forged) == "derivation.parameters.replaced"

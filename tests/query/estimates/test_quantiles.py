@@ -97,7 +97,8 @@ def test_quantiles_of_large_trees_are_covered_and_sharp(kind: Kind, scale: Fract
     exact = np.concatenate([[0], np.cumsum(leaves)])
     error = tree.counts_below - tree.counts_below[:, -1:] / 2 - (exact - rows / 2)
     beyond = (np.abs(error[:, 1:-1]) > quantile_widths(shape, tuple(noises), F(1, 2), F(1, 20))).mean(axis=0)
-    assert 0.0001 < beyond.mean() < 0.06 and beyond.max() <= 0.05 + 0.06
+    # From both sides: of noise that is more than a few rows, a twentieth is beyond its width, or little less.
+    assert (0.035 if scale > 1 else 0.0001) < beyond.mean() < 0.06 and beyond.max() <= 0.05 + 0.06
 
 
 def test_all_rows_in_one_bin_give_that_bin() -> None:

@@ -122,3 +122,22 @@ def test_intervals_of_variances_are_narrower_than_a_box_of_two_means() -> None:
         [int((rows**2).sum())], noises[0], [int(rows.sum())], noises[1], [4000], noises[2], bounds=(-100, 100)
     )  # fmt: skip
     assert found.upper[0] - found.lower[0] < 55  # the box was 128 wide
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_what_is_not_known_of_the_mean_counts_by_its_square(kind: Kind) -> None:
+    # The mean is off by 5 or so, its square by 25, and all else is known to a tenth of that.
+    rows, groups, entropy = CASES["off the center"](100), 4000, Tape.seeded(77)
+    draw = discrete_laplace if kind == "laplace" else discrete_gaussian
+    scales = [F(50), F(500), F(1, 8)]
+    exact = [int((rows**2).sum()) - 120 * int(rows.sum()) + 3600 * 100, int(rows.sum()) - 6000, 100]
+    noisy = [number + draw(groups, scale, entropy=entropy) for number, scale in zip(exact, scales, strict=True)]
+    noises = [Noise(kind, scale) for scale in scales]
+    found = variance_estimate(
+        noisy[0], noises[0], noisy[1], noises[1], noisy[2], noises[2], bounds=(-40, 160), center=60
+    )  # fmt: skip
+    truth = float(rows.var())
+    missed = (found.lower > truth) | (truth > found.upper)
+    assert missed.mean() <= 0.05 + 6 * math.sqrt(0.05 * 0.95 / groups)
+    # The value itself is off by that square, and to one side.
+    assert (found.value < truth - 1).mean() > 0.5
