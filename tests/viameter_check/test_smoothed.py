@@ -52,3 +52,14 @@ def test_every_parameter_is_tied_to_what_it_is_about() -> None:
     for metric in ("L1Distance()", "LInfDistance()"):
         forged = changed(good, (("derivation", "input", "metric"), metric))
         assert refused_at(forged) == "derivation.input.metric"
+
+
+def test_no_finite_loss_is_accepted_where_the_theorem_says_nothing() -> None:
+    good, bound = document(), ("derivation", "bound", "mu_squared")
+    many = "100000000000000000"
+    domain = ("derivation", "input", "domain")
+    for changes in (
+        [(("derivation", "parameters", "smoothing"), "1/10")],
+        [(("derivation", "parameters", "size"), many), (domain, f"vectors(int, size={many})")],
+    ):
+        assert refused_at(changed(good, *changes, (bound, str(10**9)))) == "derivation.bound.mu_squared"
