@@ -88,6 +88,22 @@ def test_a_unit_keeps_the_same_rows_in_any_order_of_the_table_and_whoever_else_i
             assert without == Counter({row: n for row, n in all_kept.items() if row.unit != gone})
 
 
+@pytest.mark.parametrize("limits", [Limits(rows=4), Limits(rows=5, per_group=2), Limits(rows=4, groups=1)], ids=str)
+def test_rows_that_add_the_same_and_differ_in_what_they_are_kept_by_are_told_apart(
+    duckdb_backend: Any, load: Load, limits: Limits
+) -> None:
+    rows = [("ab"[n % 2], n % 3, n // 6 % 2) for n in range(24)]
+    data = {name: [row[at] for row in rows] for at, name in enumerate(("place", "other", "value"))}
+    data["unit"] = [1] * 24
+    how: dict[str, Any] = {"groups": ["place"], "totals": ["value"], "first": "other"}
+    for salt in ("1", "2", "3"):
+        found = {
+            frozenset(Counter(kept_by_engine(load(duckdb_backend, "rows", table), limits, salt=salt, **how)).items())
+            for table in (shuffled(data, seed=seed) for seed in range(8))
+        }
+        assert len(found) == 1
+
+
 def test_native_orders_are_stable_on_every_engine(backend: Any, load: Load) -> None:
     data, limits = awkward(120, seed=5), Limits(rows=5, groups=4, per_group=3)
     all_kept = kept(load(backend, "rows", data), limits)
