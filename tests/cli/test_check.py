@@ -39,7 +39,7 @@ def test_a_certificate_that_holds_is_told_with_what_was_taken_on_trust(path: Pat
         "Derived again: 2, by chain, laplace-on-integers.",
         "Taken on trust:",
         "  * derivation.premises[0].assumes[0]: len is 2-stable (transformation len)",
-        "  * derivation.premises[0]: the bound of what calls itself \"transformation(function=len, output="
+        '  * derivation.premises[0]: the bound of what calls itself "transformation(function=len, output='
         "Space(domain=scalars(int), metric=AbsoluteDistance()), stability=<lambda>, trust='len is 2-stable')\" "
         "is taken from the certificate",
         "OK",
