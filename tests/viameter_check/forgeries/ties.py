@@ -53,7 +53,7 @@ FORGERIES: dict[str, list[Forgery]] = {
     "sum-of-added-rows": [("a sum is a category", "sum", {"output.metric": DISCRETE})],
     "sum-of-replaced-rows": [("a sum is a category", "sum replaced", {"output.metric": DISCRETE})],
     "sum-of-floats": [
-        ("a sum is a category", "sum floats", {"output.metric": DISCRETE}),
+        ("a sum in a metric of somebody's own", "sum floats", {"output.metric": OWN, "assumes": ["it is a metric"]}),
         (
             "bounds do not hold NaN",
             "sum floats",
@@ -71,7 +71,7 @@ FORGERIES: dict[str, list[Forgery]] = {
         ),
     ],
     "mean-of-replaced-rows": [
-        ("a mean is a category", "mean", {"output.metric": DISCRETE}),
+        ("a mean in a metric of somebody's own", "mean", {"output.metric": OWN, "assumes": ["it is a metric"]}),
         (
             "the mean of nothing",
             "mean",
