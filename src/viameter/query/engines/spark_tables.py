@@ -58,8 +58,8 @@ def open_dataframe(frame: Any, *, beside: EngineTable | None = None) -> EngineTa
 
 def _not_described(error: Exception) -> ParameterError:
     return ParameterError(
-        f"the table has a column of a type that Ibis does not know, such as an interval ({type(error).__name__}): select "
-        "the other columns first"
+        f"the table has a column of a type that Ibis does not know, such as an interval ({type(error).__name__}): "
+        "select the other columns first"
     )
 
 
