@@ -109,6 +109,7 @@ def test_the_engine_holds_what_was_read(tmp_path: Path) -> None:
     rows = [("p", text) for text in HOSTILE]
     (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbf" + written([("user", "a\nb"), *rows], lineterminator="\r\n"))
     assert read(tmp_path / "t.csv") == [as_null(row) for row in rows]
+    assert open_source(tmp_path / "t.csv").columns == ("user", "a\nb")
 
 
 def test_line_ends_may_be_mixed_and_blank_lines_are_no_records(tmp_path: Path) -> None:
@@ -120,6 +121,7 @@ def test_line_ends_may_be_mixed_and_blank_lines_are_no_records(tmp_path: Path) -
         (None, None),
         ("7", "x\ry"),
     ]
+    assert parsed(b"a,b\nx\r,y\n", tmp_path / "t.csv") == [("x\r", "y")]
     assert parsed(b"a\n1\n\n2\n", tmp_path / "t.csv") == [("1",), (None,), ("2",)]
     assert parsed(b"a,b\n", tmp_path / "t.csv") == [] == parsed(b"a,b", tmp_path / "t.csv")
 
@@ -138,6 +140,7 @@ SECRET = b"hunter2"
         (b'a,b\nx, "hunter2"\n', "line 2 has a quote"),
         (b'a,b\n"q\nq",1\nhunter2\n', "line 4 has another number"),
         (b"a,b\nx,1\nhunter2,1,2\n", "line 3 has another number"),
+        (b"a,b\nx,1\nhunter2\n1,2,3\n", "line 3 has another number"),
         (b"a,b\nx,1\nhunter2,\xff\n", "line 3 is not UTF-8"),
         (b"a,b\nx,\xed\xa0\x80hunter2\n", "line 2 is not UTF-8"),
         (b"a,b\r1,2\rhunter2,3\r", "lines end with CR alone"),

@@ -40,6 +40,8 @@ def open_session(session: Any, *, table: str | None) -> EngineTable:
             return EngineTable(backend.table(name, database=schema), backend)
         except table_not_found():
             raise ParameterError(f"the SparkSession has no table {table!r}") from None
+        except import_ibis().IbisError as error:
+            raise _not_described(error) from None
 
 
 def open_dataframe(frame: Any, *, beside: EngineTable | None = None) -> EngineTable:
@@ -48,7 +50,17 @@ def open_dataframe(frame: Any, *, beside: EngineTable | None = None) -> EngineTa
     name = fresh_name("frame")
     with without_warnings_of_engines():
         frame.createOrReplaceTempView(name)
-        return EngineTable(backend.table(name), backend, keeps=(frame,))
+        try:
+            return EngineTable(backend.table(name), backend, keeps=(frame,))
+        except import_ibis().IbisError as error:
+            raise _not_described(error) from None
+
+
+def _not_described(error: Exception) -> ParameterError:
+    return ParameterError(
+        f"the table has a column of a type that Ibis does not know, such as an interval ({type(error).__name__}): "
+        "select the other columns first"
+    )
 
 
 def open_file(path: str, suffix: str, *, beside: EngineTable) -> EngineTable:
