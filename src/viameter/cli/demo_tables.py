@@ -44,7 +44,7 @@ def open_flights(book: Ledger) -> Any:
 
 
 def show_questions(say: Say, *, report: str | None, ledger: str | None) -> None:
-    """Ask three questions, and say what they cost; what was spent is kept in a ledger, if a path is given."""
+    """Ask questions, and say what they cost; what was spent is kept in a ledger, if a path is given."""
     with tempfile.TemporaryDirectory() as folder:
         path = ledger or str(Path(folder) / "flights.db")
         with ledgers.open(path) as book:
@@ -71,6 +71,7 @@ def _show_questions(say: Say, book: Ledger, report: str | None) -> None:
     for row in answer.to_dicts()[:4]:
         say(_indent(f"   {row['carrier']}  released: {row['n']}"))
     say(_indent("   ...\n"))
+    _show_planes(say, flights)
     say(_indent(f"spent {flights.spent!r}, left {flights.left!r}; {answer.guarantee!r}"))
     held = "it holds" if check(answer.certificate().text).ok else "NO"
     say(_indent(f"its certificate, derived again by a checker that shares no code: {held}"))
@@ -78,6 +79,19 @@ def _show_questions(say: Say, book: Ledger, report: str | None) -> None:
         page = _report(flights, by_carrier, preview, answer).write(report)
         say(_indent(f"three questions with pictures, prices and reasons: open {page.name}"))
     show_ledger(say, book, flights, by_carrier, answer)
+
+
+def _show_planes(say: Say, flights: Any) -> None:
+    """Ask for numbers that a limit on rows need not touch, and for a quantile that is picked."""
+    asked = flights.agg(planes=vm.count_units(), median=vm.median("dep_delay", bounds=(-30, 180), interval=False))
+    (row,) = released(asked, vm.zcdp("1/10"), "airplanes and their median delay").to_dicts()
+    counted = f"{row['planes_lower']} to {row['planes_upper']}"
+    say(_indent(f"{counted} airplanes: each counts once, however many flights it has. The median delay is"))
+    say(
+        _indent(
+            f"{row['median']:.0f} minutes: picked, with a chance that falls with the rows between a pick and the median.\n"
+        )
+    )
 
 
 def _report(flights: Any, by_carrier: Any, preview: Any, answer: Any) -> Report:
