@@ -88,9 +88,7 @@ def _show_planes(say: Say, flights: Any) -> None:
     counted = f"{row['planes_lower']} to {row['planes_upper']}"
     say(_indent(f"{counted} airplanes: each counts once, however many flights it has. The median delay is"))
     say(
-        _indent(
-            f"{row['median']:.0f} minutes: picked, with a chance that falls with the rows between a pick and the median.\n"
-        )
+        _indent(f"{row['median']:.0f} minutes: picked, with a chance that falls with the rows between a pick and it.\n")
     )
 
 
