@@ -86,10 +86,10 @@ def test_what_people_see_shows_no_row(backend: Any, load: Load, heard: list[str]
 
 
 def test_an_error_that_rows_cause_is_sealed(backend: Any, load: Load, heard: list[str], capfd: Any) -> None:
-    private = load(backend, "canaries", COLUMNS).expression
-    # Made before it was opened, so that nothing guards it: an engine's error says the text that is no number.
-    failing = private.mutate(bad=private["k"].cast("int64"))
-    table = vm.open(failing, unit=vm.per("u", rows=2), budget=vm.pure(1))
+    load(backend, "canaries", COLUMNS)
+    # A view is taken at its word, so that nothing guards it: an engine's error says the text that is no number.
+    backend.raw_sql("CREATE OR REPLACE TEMPORARY VIEW failing AS SELECT u, CAST(k AS BIGINT) AS bad FROM canaries")
+    table = vm.open(backend.table("failing"), unit=vm.per("u", rows=2), budget=vm.pure(1))
     with pytest.raises(ViameterError) as caught:
         table.agg(total=vm.sum("bad", bounds=(0, 1))).release(spend=vm.pure("1/2"))
     assert isinstance(caught.value, SealedError)

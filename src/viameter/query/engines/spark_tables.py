@@ -12,6 +12,8 @@ from viameter.query.engines.quiet import silence_spark, without_warnings_of_engi
 from viameter.query.engines.table import EngineTable
 
 _ATTRIBUTE = "_viameter_backend"
+UNKNOWN_TYPE = (NotImplementedError, TypeError, KeyError)
+"""How Ibis says that it does not know a type, of which its own errors are kinds."""
 
 
 def connect(session: Any) -> Any:
@@ -40,7 +42,7 @@ def open_session(session: Any, *, table: str | None) -> EngineTable:
             return EngineTable(backend.table(name, database=schema), backend)
         except table_not_found():
             raise ParameterError(f"the SparkSession has no table {table!r}") from None
-        except import_ibis().IbisError as error:
+        except UNKNOWN_TYPE as error:
             raise _not_described(error) from None
 
 
@@ -52,7 +54,7 @@ def open_dataframe(frame: Any, *, beside: EngineTable | None = None) -> EngineTa
         frame.createOrReplaceTempView(name)
         try:
             return EngineTable(backend.table(name), backend, keeps=(frame,))
-        except import_ibis().IbisError as error:
+        except UNKNOWN_TYPE as error:
             raise _not_described(error) from None
 
 
