@@ -76,12 +76,9 @@ def test_bounded_range_to_approx_ensures_an_inverse_of_its_delta_at_all_extremes
 
 
 def test_bounded_range_to_approx_ensures_the_ends() -> None:
-    for convert in (
-        lambda loss: bounded_range_to_approx(loss, delta=Fraction(1, 5)),
-        lambda loss: bounded_range_to_approx_at_epsilon(loss, epsilon=Fraction(1)),
-    ):
-        assert convert(vm.bounded_range(0)) == vm.approx(0, 0)
-        assert convert(vm.bounded_range("inf")) == vm.approx("inf", 1)
+    for eta, expected in (("0", vm.approx(0, 0)), ("inf", vm.approx("inf", 1))):
+        assert bounded_range_to_approx(vm.bounded_range(eta), delta=Fraction(1, 5)) == expected
+        assert bounded_range_to_approx_at_epsilon(vm.bounded_range(eta), epsilon=Fraction(1)) == expected
 
 
 def test_bounded_range_to_approx_requires_one_mechanism() -> None:

@@ -195,9 +195,9 @@ def test_pattern_optimum_ensures_nothing_for_patterns_that_cost_without_bound() 
 
 def test_pattern_optimum_requires_losses_that_are_fixed_in_advance() -> None:
     composed = nb.compose(nb.unbounded(), nb.leaves(nb.memberships({"a": range(20)}), vm.pure("1/20")))
-    fixed = nb.converted(composed, vm.ApproxDP, delta="1e-3")
+    fixed: Any = nb.converted(composed, vm.ApproxDP, delta="1e-3")
     chosen = nb.converted(composed, vm.ApproxDP, delta="1e-3", adaptivity=vm.Adaptivity.ADAPTIVE)
-    fully = nb.converted(composed, vm.ApproxDP, delta="1e-3", adaptivity=vm.Adaptivity.FULLY_ADAPTIVE)
+    fully: Any = nb.converted(composed, vm.ApproxDP, delta="1e-3", adaptivity=vm.Adaptivity.FULLY_ADAPTIVE)
     assert fixed == chosen and round(float(fixed.loss.epsilon), 6) == 0.497986
     assert fully.loss == composed.loss.to(vm.ApproxDP, delta="1e-3") and fully.loss.epsilon > Fraction(99, 100)
     with pytest.raises(ParameterError, match="adaptivity"):

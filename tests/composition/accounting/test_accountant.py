@@ -306,3 +306,14 @@ def test_a_copy_is_another_accountant() -> None:
     other.add(pure("0.1"), 100)
     assert accountant.epsilon(delta="1e-6") < other.epsilon(delta="1e-6")
     assert accountant.counts == {pure("0.1"): 100}
+
+
+@pytest.mark.parametrize(
+    ("each", "count", "delta"),
+    [("0.001", 60, "1e-15"), ("0.2", 33, "1e-9"), ("0.001", 60, "1e-9"), ("0.5", 150, "1e-9"), ("0.05", 150, "1e-2")],
+)
+def test_the_worst_that_was_measured_is_what_the_docs_say(each: str, count: int, delta: str) -> None:
+    by = {r.representation: r.epsilon for r in account(pure(each), count=count).report(delta=delta).readings}
+    exact = optimal_epsilon(each, count=count, delta=delta)
+    assert exact <= by["loss distribution"] <= exact * (1 + Fraction(46, 10**5))
+    assert account(pure(each), count=count).epsilon(delta=delta) <= exact * (1 + Fraction(1, 10**9))

@@ -146,7 +146,7 @@ def test_a_mechanism_that_costs_next_to_nothing_switches_nothing_off(small: Any)
     accountant.add(small)
     both = accountant.epsilon(delta="1e-6")
     assert alone * (1 - Fraction(1, 10**6)) <= both <= alone * (1 + Fraction(1, 10**4))
-    assert accountant.delta(epsilon=both) <= Fraction(1, 10**6)
+    assert accountant.delta(epsilon=Fraction(both)) <= Fraction(1, 10**6)
 
 
 def test_what_is_known_by_moments_costs_what_it_costs_beside_others() -> None:

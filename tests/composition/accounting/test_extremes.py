@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
@@ -46,58 +47,55 @@ RATES: tuple[Any, ...] = (0, "1e-300", "1/2", 1 - Fraction(1, 10**10), NEARLY, 1
 DELTAS: tuple[Any, ...] = (0, "1e-400", "1e-60", "1e-6", NEARLY, 1)
 EPSILONS: tuple[Any, ...] = (0, "1e-300", 1, 710, 10**400)
 
-MAKERS: dict[str, list[Callable[[], Any]]] = {
-    "pure": [lambda e=e: pure(e) for e in AMOUNTS],
-    "approximate": [lambda e=e, d=d: approximate(e, d) for e, d in itertools.product(AMOUNTS, CHANCES)],
-    "bounded_range": [lambda e=e: bounded_range(e) for e in AMOUNTS],
-    "zcdp": [lambda e=e: zcdp(e) for e in AMOUNTS],
-    "renyi": [
-        lambda e=e, o=o: renyi(vm.renyi({o: e})) for e, o in itertools.product(AMOUNTS, ("1.0000001", 10**6, "inf"))
-    ],
-    "randomized_response": [
-        lambda k=k, p=p: randomized_response(k, p) for k, p in itertools.product((2, 3, 10**30), CHANCES)
-    ],
-    "discrete_laplace": [lambda s=s, d=d: discrete_laplace(s, d) for s, d in itertools.product(SCALES, SENSITIVITIES)],
-    "discrete_gaussian": [
-        lambda s=s, d=d: discrete_gaussian(s, d) for s, d in itertools.product(SCALES, SENSITIVITIES)
-    ],
-    "continuous_laplace": [
-        lambda s=s, d=d: continuous_laplace(s, d) for s, d in itertools.product(SCALES, ("1e-300", 1, 10**6))
-    ],
-    "continuous_gaussian": [
-        lambda s=s, d=d: continuous_gaussian(s, d) for s, d in itertools.product(SCALES[1:4], ("1e-300", 1, 10**6))
-    ],
-    "together": [lambda e=e: together(pure(e), bounded_range(e), zcdp(1)) for e in AMOUNTS],
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def calls(make: Callable[..., Any], *choices: tuple[Any, ...]) -> list[Call]:
+    return [(make, chosen) for chosen in itertools.product(*choices)]
+
+
+def subsampled(make: Callable[..., Any], *arguments: Any) -> Any:
+    *inner, rate = arguments
+    return poisson_subsampled(make(*inner), rate)
+
+
+MAKERS: dict[str, list[Call]] = {
+    "pure": calls(pure, AMOUNTS),
+    "approximate": calls(approximate, AMOUNTS, CHANCES),
+    "bounded_range": calls(bounded_range, AMOUNTS),
+    "zcdp": calls(zcdp, AMOUNTS),
+    "renyi": calls(lambda e, order: renyi(vm.renyi({order: e})), AMOUNTS, ("1.0000001", 10**6, "inf")),
+    "randomized_response": calls(randomized_response, (2, 3, 10**30), CHANCES),
+    "discrete_laplace": calls(discrete_laplace, SCALES, SENSITIVITIES),
+    "discrete_gaussian": calls(discrete_gaussian, SCALES, SENSITIVITIES),
+    "continuous_laplace": calls(continuous_laplace, SCALES, ("1e-300", 1, 10**6)),
+    "continuous_gaussian": calls(continuous_gaussian, SCALES[1:4], ("1e-300", 1, 10**6)),
+    "together": calls(lambda e: together(pure(e), bounded_range(e), zcdp(1)), AMOUNTS),
     "poisson_subsampled": [
-        *(lambda e=e, q=q: poisson_subsampled(pure(e), q) for e, q in itertools.product(AMOUNTS[2:], RATES)),
-        *(
-            lambda d=d, q=q: poisson_subsampled(approximate("1e-12", d), q)
-            for d, q in itertools.product(("1e-300", NEARLY, 1), RATES[1:5])
-        ),
-        *(
-            lambda e=e, q=q: poisson_subsampled(bounded_range(e), q)
-            for e, q in itertools.product((710, 2**53), RATES[2:4])
-        ),
-        *(
-            lambda s=s, d=d, q=q: poisson_subsampled(discrete_gaussian(s, d), q)
-            for s, d, q in [("1/700", 1, NEARLY), (1, 1, "1e-300"), (2**53, 1, "1/2"), (2**53, 2**60, "1/2")]
-        ),
-        *(lambda q=q: poisson_subsampled(continuous_gaussian(1), q) for q in RATES[1:5:2]),
-        *(lambda q=q: poisson_subsampled(together(pure(710), pure(1)), q) for q in RATES[1:5:2]),
+        *calls(partial(subsampled, pure), AMOUNTS[2:], RATES),
+        *calls(partial(subsampled, approximate), ("1e-12",), ("1e-300", NEARLY, 1), RATES[1:5]),
+        *calls(partial(subsampled, bounded_range), (710, 2**53), RATES[2:4]),
+        *calls(partial(subsampled, discrete_gaussian), (1, 2**53), (1, 2**60), ("1e-300", NEARLY)),
+        *calls(partial(subsampled, continuous_gaussian), (1,), RATES[1:5:2]),
+        *calls(partial(subsampled, lambda: together(pure(710), pure(1))), RATES[1:5:2]),
     ],
 }
+PARTS = 6
 
 
 def test_every_kind_of_description_is_walked_through() -> None:
-    made = {type(make()) for makers in MAKERS.values() for make in makers[:1]}
+    made = {type(calls[0][0](*calls[0][1])) for calls in MAKERS.values()}
     assert made == set(records.KINDS)
 
 
-@pytest.mark.parametrize(("kind", "part"), [(kind, part) for kind in MAKERS for part in range(4)])
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [pytest.param(kind, part, marks=() if part == 0 else pytest.mark.long) for kind in MAKERS for part in range(PARTS)],
+)
 def test_extremes_are_answered_by_a_bound_or_an_error_of_this_library(kind: str, part: int) -> None:
-    for make in MAKERS[kind][part::4]:
+    for make, arguments in MAKERS[kind][part::PARTS]:
         try:
-            mechanism = make()
+            mechanism = make(*arguments)
         except ViameterError:
             continue
         for count in (1, 10**12) if kind != "poisson_subsampled" else (1, 50):
@@ -152,7 +150,8 @@ def test_subsampled_gaussians_have_an_epsilon_at_tiny_deltas(mechanism: Any) -> 
 
 
 def test_functions_of_optimal_composition_answer_at_extremes() -> None:
-    for loss, count, number in itertools.product(AMOUNTS, (0, 1, 30), ("1e-400", "1e-6", 1)):
+    targets: tuple[Any, ...] = ("1e-400", "1e-6", 1)
+    for loss, count, number in itertools.product(AMOUNTS, (0, 1, 30), targets):
         assert 0 <= optimal_epsilon(loss, count=count, delta=number) <= count * Fraction(loss)
         assert 0 <= range_epsilon(loss, count=count, delta=number, adaptive=False) <= count * Fraction(loss)
         at_most = count * Fraction(loss) + Fraction(1, 10**300)

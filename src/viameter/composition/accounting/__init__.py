@@ -1,4 +1,4 @@
-"""Tight accounting for fixed parameters: what mechanisms cost together, from above and within 0.01 % of the truth.
+"""Tight accounting for fixed parameters: what mechanisms cost together, from above and within 0.05 % of the truth.
 
 Mechanisms may be chosen adaptively, their parameters may not: never for filters and odometers.
 
@@ -7,7 +7,8 @@ Mechanisms may be chosen adaptively, their parameters may not: never for filters
 - `kov`, `optimal`, `ranges`: optimal composition of equal and of different (epsilon, delta), and of bounded ranges.
 - `distribution`, `pairs`, `continuous`, `subsampling`, `dots`: dominating loss distributions.
 - `product`, `plan`, `contour`, `enumeration`, `tight`: their composition, read by a certified contour sum.
-- `moments`, `sums`: zCDP and Renyi bounds; plain sums.
+- `moments`, `claims`, `sums`: zCDP and Renyi bounds, alone and beside loss distributions; plain sums.
+- `terms`: all representations of what was counted.
 """
 
 from viameter.composition.accounting.accountant import Accountant, Reading, Report

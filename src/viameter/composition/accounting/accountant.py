@@ -185,7 +185,7 @@ class Accountant:
         answers = [ONE, *(reading.delta(level) for reading in terms.tight)]
         if terms.sums.epsilon <= level:
             answers.append(terms.sums.delta)
-        if terms.has_claims or min(answers) == ONE:
+        if terms.has_claims or terms.moments[0].rho or min(answers) == ONE:
             answers.append(terms.moments_delta(level))
         equal = self._equal()
         if equal is not None and equal[2] <= QUICK_OPTIMUM:

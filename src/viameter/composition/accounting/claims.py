@@ -111,7 +111,7 @@ def _range(losses: Moments, ceiling: Extended) -> tuple[float, Callable[[Floats]
     if not listed:
         return limit, lambda levels: np.ones(len(levels))
     z = np.array([float(order) for order in listed])
-    constants = np.array([float(losses.at(order)) for order in listed])
+    constants = np.array([float(losses.at(order) or 0.0) for order in listed])
     constants += z * np.log(z / (1 + z)) - np.log1p(z)
     top = min(float(((constants - LEAST_LOG_DELTA) / z).min()), limit)
     return top, lambda levels: z[np.argmin(constants[:, None] - z[:, None] * levels[None, :], axis=0)]
@@ -125,7 +125,8 @@ def _concentrated_orders(rho: float, levels: Floats) -> Floats:
         z = np.exp(middle)
         rises = rho * (2 * z + 1) - levels > np.log1p(1 / z)
         low, high = np.where(rises, low, middle), np.where(rises, middle, high)
-    return np.exp((low + high) / 2)
+    best: Floats = np.exp((low + high) / 2)
+    return best
 
 
 def _delta(losses: Moments, level: float, order: float, ceiling: Extended) -> Real:

@@ -1,4 +1,4 @@
-"""The optimal composition of different (epsilon, delta) pairs: #P-hard exactly, here from above and within 0.01 %."""
+"""The optimal composition of different (epsilon, delta) pairs: #P-hard exactly, here from above and within 0.05 %."""
 
 from __future__ import annotations
 

@@ -85,14 +85,14 @@ def _last(left_of: Callable[[float], bool]) -> float:
     low, high, step = -30 * LINES, 30 * LINES, LINES
     middle = 0
     while high - low > 1:
-        if left_of(2.0 ** (middle / LINES)):
+        if left_of(math.exp2(middle / LINES)):
             low = middle
             middle = min(low + step, (low + high + 1) // 2)
         else:
             high = middle
             middle = max(high - step, (low + high) // 2)
         step *= 2
-    return 2.0 ** (low / LINES)
+    return math.exp2(low / LINES)
 
 
 def _log_delta(value: float, c: float, epsilon: float, full: float) -> float:
@@ -135,4 +135,4 @@ def _short(step: float) -> float:
 
 def _round(value: float, to_whole: Callable[[float], int]) -> float:
     """The next power of 2^(1/8): plans of almost equal products are equal, and share transforms."""
-    return 2.0 ** (to_whole(8 * math.log2(value)) / 8) if 0 < value < math.inf else value
+    return math.exp2(to_whole(8 * math.log2(value)) / 8) if 0 < value < math.inf else value

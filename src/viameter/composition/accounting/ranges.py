@@ -67,7 +67,8 @@ def range_epsilon(loss: Number, *, count: int, delta: Number, adaptive: bool) ->
         return high
     if range_delta(width, count=k, epsilon=0, adaptive=False) <= target:
         return ZERO
-    low, step = ZERO, Fraction(floats.from_fraction_up(high)) / 2
+    # A short number above, where there is a float.
+    low, step = ZERO, (Fraction(floats.from_fraction_up(high)) if high < 10**300 else high) / 2
     high = 2 * step
     for _ in range(46):
         middle = low + step
