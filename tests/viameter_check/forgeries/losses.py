@@ -142,6 +142,11 @@ CONVERSIONS: dict[str, list[Forgery]] = {
         *conversion("bounded-range-is-pure", "epsilon", wrong=zcdp("1/3")),
         ("half of the range is enough", "bounded-range-is-pure", {"bound.epsilon": "1/6"}),
     ],
+    "bounded-range-to-approx": [
+        *conversion("bounded-range-to-approx", "epsilon", wrong=zcdp("1/3")),
+        ("it is pure at a smaller loss", "bounded-range-to-approx", {"parameters.delta": "0", "bound.delta": "0"}),
+    ],
+    "bounded-range-to-approx-at-epsilon": conversion("bounded-range-to-approx-at-epsilon", "delta", wrong=zcdp("1/3")),
     "bounded-range-to-zcdp": [
         *conversion("bounded-range-to-zcdp", "rho", wrong=pure("1/3")),
         ("a pure loss is a range", "bounded-range-to-zcdp", vouched(pure("1/3"))),

@@ -55,6 +55,15 @@ FORGERIES: dict[str, list[Forgery]] = {
         ),
         ("twice the distance costs the same", "gaussian", {"given": "2"}),
     ],
+    "smoothed-gaussian-on-integers": [
+        ("data are floats", "smoothed", {"input.domain": "vectors(float, size=3)"}),
+        ("numbers are close in Linf", "smoothed", {"input.metric": LINF}),
+        ("the loss is too small", "smoothed", {"bound.mu_squared": LESS}),
+        ("there are more integers than were said", "smoothed", {"input.domain": "vectors(int, size=4)"}),
+        ("how many integers there are is not known", "smoothed", {"input.domain": "vectors(int)"}),
+        ("nothing is smoothed, and nothing is lost by it", "smoothed", {"parameters.smoothing": "1/100"}),
+        ("twice the distance costs the same", "smoothed", {"given": "2"}),
+    ],
     "laplace-on-a-grid": [
         ("one number is rounded", "laplace grid", {"parameters.size": "1", "bound.epsilon": "1/3"}),
         ("nothing is rounded", "laplace grid", {"bound.epsilon": "1/3"}),
@@ -146,6 +155,17 @@ FORGERIES: dict[str, list[Forgery]] = {
             {"output.measure": "approx", "bound": {"measure": "approx", "epsilon": "1/10", "delta": "1/1000000"}},
         ),
         ("rows are units", "found gaussian", {"input.domain": "vectors(str)", "input.metric": ADDED}),
+    ],
+    "quantile-picks-of-units": [
+        ("units have other rows", "picked", {"input.metric": UNITS_REPLACED}),
+        ("units are added, and rows leave one group for another", "picked replaced", {"parameters.replaced": False}),
+        ("there is one group", "picked replaced", {"parameters.keys": "1", "bound.epsilon": "1/20"}),
+        ("rows of a unit are not limited", "picked", {"parameters.rows": "inf"}),
+        ("scores move half as far", "picked", {"bound.epsilon": "1/20"}),
+        ("a smaller quantile is as near", "picked", {"parameters.numerator": "0"}),
+        ("it costs no more for two units", "picked zcdp", {"given": "2"}),
+        ("rho is too small", "picked zcdp", {"bound.rho": LESS}),
+        ("picks by exponential noise have a range", "picked zcdp", {"parameters.step": "noisy-max-exponential"}),
     ],
     "top-keys-of-added-units": [
         ("units have other rows", "ranked", {"input.metric": UNITS_REPLACED}),

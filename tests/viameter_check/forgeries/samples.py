@@ -12,6 +12,7 @@ from viameter.core import Loss
 from viameter.core.certificate import certify
 from viameter.measures import group_derivation
 from viameter.mechanisms.additive import rounding_to_a_grid
+from viameter.mechanisms.smoothed import smoothed_gaussian
 from viameter.theorem import Derivation, find_theorem
 
 Document = dict[str, Any]
@@ -47,6 +48,18 @@ def _found(unit: Any, spend: Loss) -> Any:
 
 def _ranked(unit: Any, spend: Loss) -> Any:
     return _opened(unit, spend).group_by("k", keys=["x", "y"]).top(2).measurement(spend=spend)
+
+
+def _picked(unit: Any, spend: Loss) -> Any:
+    median = vm.median("x", bounds=(0, 8), interval=False)
+    return _opened(unit, spend).group_by("k", keys=["x", "y"]).agg(m=median).measurement(spend=spend)
+
+
+def _smoothed() -> vm.Measurement:
+    space = vm.Space(vm.vectors(int, size=3), vm.L2Distance())
+    made = smoothed_gaussian(space, distance=Fraction(1), mu_squared=Fraction(1, 16))
+    assert made is not None
+    return made
 
 
 def _variation() -> vm.Measurement:
@@ -144,6 +157,7 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
     # mechanisms
     "laplace": (lambda: vm.Space(vm.vectors(int, size=3), vm.L1Distance()) >> vm.laplace(scale=3), 1),
     "gaussian": (lambda: vm.Space(vm.vectors(int, size=3), vm.L2Distance()) >> vm.gaussian(scale=3), 1),
+    "smoothed": (_smoothed, 1),
     "laplace grid": (
         lambda: vm.Space(vm.vectors(float, size=5), vm.L1Distance()) >> vm.laplace(scale=3, grid="1/8"),
         1,
@@ -198,6 +212,9 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
     "found replaced": (lambda: _found(OTHER_ROWS, vm.approx("1/10", "1/1000000")), 1),
     "found gaussian": (lambda: _found(PLAIN, vm.approx_zcdp("1/10", "1/1000000")), 1),
     "found gaussian replaced": (lambda: _found(OTHER_ROWS, vm.approx_zcdp("1/10", "1/1000000")), 1),
+    "picked": (lambda: _picked(PLAIN, vm.pure("1/10")), 1),
+    "picked zcdp": (lambda: _picked(PLAIN, vm.zcdp("1/10")), 1),
+    "picked replaced": (lambda: _picked(OTHER_ROWS, vm.pure("1/10")), 1),
     "ranked": (lambda: _ranked(PLAIN, vm.pure("1/10")), 1),
     "ranked zcdp": (lambda: _ranked(PLAIN, vm.zcdp("1/10")), 1),
 }
@@ -226,6 +243,8 @@ CONVERTED: dict[str, tuple[Loss, Any, dict[str, Any]]] = {
     "approx-zcdp-to-approx": (vm.approx_zcdp("1/3", "1/1000"), vm.ApproxDP, {"delta": "1/100"}),
     "approx-zcdp-to-approx-at-epsilon": (vm.approx_zcdp("1/3", "1/1000"), vm.ApproxDP, {"epsilon": 2}),
     "bounded-range-is-pure": (vm.bounded_range("1/3"), vm.PureDP, {}),
+    "bounded-range-to-approx": (vm.bounded_range("1/3"), vm.ApproxDP, {"delta": "1/1000"}),
+    "bounded-range-to-approx-at-epsilon": (vm.bounded_range("1/3"), vm.ApproxDP, {"epsilon": "1/100"}),
     "bounded-range-to-zcdp": (vm.bounded_range("1/3"), vm.ZCDP, {"by": "bounded-range-to-zcdp"}),
     "bounded-range-to-zcdp-sharp": (vm.bounded_range("1/3"), vm.ZCDP, {"by": "bounded-range-to-zcdp-sharp"}),
     "gdp-to-zcdp": (vm.gdp("1/3"), vm.ZCDP, {}),
