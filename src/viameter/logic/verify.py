@@ -14,6 +14,7 @@ from viameter.logic.certificate import ProgramCertificate, certify
 from viameter.logic.claims import Claim, claim_of, settled, uses_gaussian
 from viameter.logic.kernel.context import RESULT, Context, check_speaks, units_for
 from viameter.logic.kernel.judgment import Obligation
+from viameter.logic.kernel.wellformed import check_claim
 from viameter.logic.lang.core import Program, assigned
 from viameter.logic.lang.parsing import read_term
 from viameter.logic.lang.scales import Amount, Monomial
@@ -109,8 +110,12 @@ def verify(
     hints = program.hints
     task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
     check_meaning(core, task.directions)
+    claim = None if bound is None else claim_of(bound, core)
+    if claim is not None:
+        for neighbors in task.directions:
+            check_claim(core, neighbors, claim.amount)
     run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
-    return run.least() if bound is None else run.claimed(claim_of(bound, core))
+    return run.least() if claim is None else run.claimed(claim)
 
 
 def compared(gap: Gap, bound: Amount) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.logic.lang.core import (
     ANY,
     Assign,
@@ -26,7 +26,7 @@ from viameter.logic.lang.core import (
     terms_of,
 )
 from viameter.logic.lang.parsing import read_program
-from viameter.logic.lang.scales import Monomial, logarithm_of
+from viameter.logic.lang.scales import Amount, Monomial, check_base, logarithm_of
 from viameter.logic.lang.terms import App, Term, Var, subterms
 from viameter.logic.lang.text import show_program
 from viameter.logic.neighbors import Neighbors
@@ -109,6 +109,24 @@ def check_mechanism(program: Program, name: str, at: int = 0) -> None:
         raise ParameterError(f"line {at}: no mechanism {name!r} was given; given: {known}")
     if not isinstance(entry, Mechanism):
         raise ParameterError(f"line {at}: {name} must be mechanism(measurement, distance=...), whose cost its map says")
+
+
+def check_bases(program: Program, bases: Iterable[str]) -> None:
+    """Costs are counted in the program's budgets, numbers, logarithms of numbers above 1, rho and delta."""
+    for base in bases:
+        check_base(base)
+        if base not in ("1", "rho", "delta", *program.budgets) and logarithm_of(base) is None:
+            known = ", ".join(program.budgets) or "none"
+            raise ParameterError(f"costs cannot be counted in {base!r}; the budgets of {program.name} are: {known}")
+
+
+def check_claim(program: Program, neighbors: Neighbors, claim: Amount) -> None:
+    """A bound is known before there are data: its factors are public inputs and lengths."""
+    if type(claim) is not Amount:
+        raise ParameterError(f"{plain(claim)} is no amount: a claim is one")
+    check_bases(program, (part.base for part in claim.parts))
+    for factor in (factor for part in claim.parts for factor in part.factors):
+        _check_public(program, neighbors, factor, f"the bound {claim}")
 
 
 def check_neighbors(program: Program, neighbors: Neighbors) -> None:

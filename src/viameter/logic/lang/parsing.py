@@ -40,6 +40,8 @@ _TOKEN = re.compile(
     r"|(?P<op>:=\$|:=|=>|==|!=|<=|>=|//|[-+*/%<>()\[\],:]))"
 )
 _WORDS = frozenset({"and", "or", "not", "if", "then", "else", "end", "while", "do", "skip", "true", "false", "call"})
+MOST_DIGITS = 300
+"""How many digits a number may have; the checker of certificates reads no longer ones."""
 _FUNCTIONS = {"abs": 1, "min": 2, "max": 2, "ite": 3, "len": 1}
 
 
@@ -90,6 +92,23 @@ class Reader:
         """Nothing may be left."""
         if self.peek():
             raise ParameterError(f"{self.text.strip()!r}: did not expect {self.peek()!r}")
+
+    def integer(self) -> int:
+        """A number without a sign."""
+        text = self.take()
+        if self.tokens[self.at - 1][0] != "number" or len(text) > MOST_DIGITS:
+            raise ParameterError(
+                f"{self.text.strip()[:200]!r}: expected a whole number of up to {MOST_DIGITS} digits, found {text[:40]!r}"
+            )
+        return int(text)
+
+    def ratio(self) -> Fraction:
+        """A number such as 3 or 1/2."""
+        top = self.integer()
+        below = self.integer() if self.accept("/") else 1
+        if below == 0:
+            raise ParameterError(f"{self.text.strip()!r}: division by zero")
+        return Fraction(top, below)
 
     # Terms, from the loosest operation to the tightest.
 
@@ -146,7 +165,7 @@ class Reader:
             self.take(")")
             return inner
         if self.kind() == "number":
-            return Num(int(self.take()))
+            return Num(self.integer())
         name = self.take()
         if name in ("true", "false"):
             return TRUE if name == "true" else FALSE
@@ -229,14 +248,15 @@ class Reader:
 
     def _factor(self, budgets: frozenset[str]) -> tuple[Fraction, Term | None, str]:
         if self.kind() == "number":
-            return Fraction(int(self.take())), None, "1"
+            return Fraction(self.integer()), None, "1"
         if self.peek() == "ln":
             self.take()
             self.take("(")
-            top = int(self.take())
-            below = int(self.take()) if self.accept("/") else 1
+            ratio = self.ratio()
             self.take(")")
-            return Fraction(1), None, f"ln({Fraction(top, below)})"
+            if ratio <= 1:
+                raise ParameterError(f"{self.text.strip()!r}: ln({ratio}) is not above 0: expected ln(r) with r > 1")
+            return Fraction(1), None, f"ln({ratio})"
         if self.peek() in budgets:
             return Fraction(1), None, self.take()
         factor = self._atom()
@@ -359,8 +379,7 @@ class _Lines:
         return Exponential(reader.monomial(self.budgets, scale=True))
 
     def _flip(self, reader: Reader) -> Law:
-        top = int(reader.take())
-        return Flip(Fraction(top, int(reader.take()) if reader.accept("/") else 1))
+        return Flip(reader.ratio())
 
     def _uniform(self, reader: Reader) -> Law:
         low = reader.term()
@@ -415,7 +434,7 @@ def read_program(text: str) -> Program:
     changed = {entry.name for entry in inputs} & {v.name for v in assigned(body)}
     if changed:
         raise ParameterError(f"inputs are not assigned to: {', '.join(sorted(changed))}")
-    return Program(name, tuple(inputs), tuple(budgets), wanted, body, out, elements, Fraction(grid or 1))
+    return Program(name, tuple(inputs), tuple(budgets), wanted, body, out, elements, _grid(grid))
 
 
 def _input(text: str) -> Input:
@@ -423,7 +442,18 @@ def _input(text: str) -> Input:
     if found is None:
         raise ParameterError(f"input {text!r}: expected NAME: int | bool | list, and perhaps 'on 1/100'")
     sort: Sort = "int" if found[2] == "int" else "bool" if found[2] == "bool" else "list"
-    return Input(found[1], sort, Fraction(found[3] or 1))
+    return Input(found[1], sort, _grid(found[3]))
+
+
+def _grid(text: str | None) -> Fraction:
+    if not text:
+        return Fraction(1)
+    reader = Reader(text)
+    grid = reader.ratio()
+    reader.done()
+    if grid <= 0:
+        raise ParameterError(f"on {text}: a grid is above 0")
+    return grid
 
 
 def canonical(program: Program) -> Program:
