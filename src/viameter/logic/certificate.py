@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.sampling import RULES
+from viameter.logic.kernel.wellformed import check_mechanism
 from viameter.logic.lang.core import (
     Append,
     Assign,
@@ -79,21 +80,24 @@ def certify(
         "program": text,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "claim": dict(claim),
-        "mechanisms": {
-            name: {
-                "distance": str(entry.distance),
-                "epsilon": str(entry.epsilon),
-                "delta": str(entry.delta),
-                "says": entry.says,
-            }
-            for name, entry in sorted(program.mechanisms.items())
-        },
+        "mechanisms": mechanisms_of(program),
         "noise": NOISE,
         "proofs": [_proof(proved, moves) for proved, moves in proofs],
     }
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
     document["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
     return ProgramCertificate(json.dumps(document, indent=1, sort_keys=True))
+
+
+def mechanisms_of(program: Program) -> dict[str, dict[str, str]]:
+    """What is known of the mechanisms that a program calls, as a certificate keeps it."""
+    called = {s.law.name for s in statements_of(program.body) if isinstance(s, Sample) and isinstance(s.law, Call)}
+    found: dict[str, dict[str, str]] = {}
+    for name in sorted(called):
+        check_mechanism(program, name)
+        entry = replace(program.mechanisms[name])  # made again, so that its numbers are those of its measurement
+        found[name] = {name: str(getattr(entry, name)) for name in ("distance", "epsilon", "delta")}
+    return found
 
 
 def _proof(proved: Proved, moves: tuple[tuple[int, int], ...]) -> dict[str, Any]:

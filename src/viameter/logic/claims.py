@@ -84,7 +84,10 @@ class Claim:
     def from_json(record: Mapping[str, str], program: Program) -> Claim:
         """The claim that a certificate of a program keeps."""
         measure, shown = record["measure"], _read(record["amount"], program, frozenset(program.budgets))
-        delta, rho = (Fraction(record[name]) if name in record else None for name in ("delta", "rho"))
+        delta, rho = (
+            _number(_read(record[name], program, frozenset()).parts) if name in record else None
+            for name in ("delta", "rho")
+        )
         if measure == "zcdp":
             amount = Amount(tuple(replace(part, base="rho") for part in shown.parts))
             return Claim(measure, amount, None, _number(shown.parts))

@@ -30,9 +30,12 @@ class Status(IntEnum):
         return self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False, weakref_slot=True)
 class Verdict:
-    """The outcome of verifying one program against one claim; it has no truth value: look at its `status`."""
+    """The outcome of verifying one program against one claim; it has no truth value: look at its `status`.
+
+    Two verdicts are equal if they are the same object: `verify` remembers those that it gave, and no copy is evidence.
+    """
 
     status: Status
     program: str

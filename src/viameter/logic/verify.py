@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from viameter.core.measure import Loss
 from viameter.errors import ParameterError, plain
@@ -27,6 +28,9 @@ from viameter.logic.search.prover import NotProved, Proved, Search, context_for
 from viameter.logic.search.sinking import sunk
 from viameter.logic.solving.oracle import Oracle
 from viameter.logic.verdict import Status, Verdict
+
+_ISSUED: WeakKeyDictionary[Verdict, str] = WeakKeyDictionary()
+"""The verdicts of this process that are proofs, each with the text of its certificate: what `measurement` believes."""
 
 Progress = Callable[[str], None]
 Moves = tuple[tuple[int, int], ...]
@@ -116,6 +120,11 @@ def verify(
             check_claim(core, neighbors, claim.amount)
     run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
     return run.least() if claim is None else run.claimed(claim)
+
+
+def issued(verdict: object) -> str | None:
+    """The text of the certificate of a proof that `verify` gave in this process; None for any other object."""
+    return _ISSUED.get(verdict) if type(verdict) is Verdict else None
 
 
 def compared(gap: Gap, bound: Amount) -> str:
@@ -300,9 +309,11 @@ class _Run:
 
     def _proved(self, claim: Claim, proofs: tuple[tuple[Proved, Moves], ...], *, tight: str = "") -> Verdict:
         certificate = certify(self.task.program, claim.to_json(), proofs)
-        return self._verdict(
+        verdict = self._verdict(
             Status.PROVED, claim, proofs=tuple(proof for proof, _ in proofs), certificate=certificate, tight=tight
         )
+        _ISSUED[verdict] = certificate.text
+        return verdict
 
     def _verdict(
         self,

@@ -93,8 +93,7 @@ def _check_law(program: Program, statement: Sample, lists: set[str]) -> None:
 
 
 def _check_scale(scale: Monomial, budgets: frozenset[str], at: int) -> None:
-    logarithm = logarithm_of(scale.base)
-    known = scale.base == "1" or scale.base in budgets or (logarithm is not None and logarithm > 1)
+    known = scale.base == "1" or scale.base in budgets or logarithm_of(scale.base) is not None
     if scale.coefficient <= 0 or not known:
         raise ParameterError(f"line {at}: the scale {scale.as_scale()} is not a positive one")
 
@@ -107,7 +106,7 @@ def check_mechanism(program: Program, name: str, at: int = 0) -> None:
     if entry is None:
         known = ", ".join(sorted(program.mechanisms)) or "none"
         raise ParameterError(f"line {at}: no mechanism {name!r} was given; given: {known}")
-    if not isinstance(entry, Mechanism):
+    if type(entry) is not Mechanism:
         raise ParameterError(f"line {at}: {name} must be mechanism(measurement, distance=...), whose cost its map says")
 
 
