@@ -14,7 +14,6 @@ from viameter.logic.lang.scales import Amount, Monomial
 from viameter.measures import ApproxDP, approx, zcdp
 from viameter.measures.amounts import ApproxLoss, PureLoss, ZCDPLoss
 
-
 MEASURES = ("pure", "approx", "zcdp")
 
 

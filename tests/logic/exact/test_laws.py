@@ -12,10 +12,8 @@ from viameter.errors import ParameterError
 from viameter.logic.exact import Bounds, Exponent, Range, Real, Table, law_of, power_of_e
 from viameter.logic.exact import laws as laws_file
 from viameter.logic.exact.laws import uniform
-from viameter.logic.lang.core import Choose, Exponential, Flip, Gaussian, Laplace, Law, Sample
+from viameter.logic.lang.core import Flip, Gaussian, Law, Sample
 from viameter.logic.lang.parsing import read_program
-from viameter.logic.lang.scales import Monomial
-from viameter.logic.lang.terms import Var
 
 TWO = {"eps": Exponent(Fraction(2), 2)}
 

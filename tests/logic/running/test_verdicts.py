@@ -125,7 +125,7 @@ def test_without_the_checkers_solver_a_certificate_from_outside_is_refused(monke
 
 
 def test_a_program_that_is_not_proved_is_no_measurement() -> None:
-    with pytest.raises(NoTheorem, match="program leak is not proved, but REFUTED: verdict.explain"):
+    with pytest.raises(NoTheorem, match=r"program leak is not proved, but REFUTED: verdict\.explain"):
         LEAK.measurement(verdict=prove(LEAK, "eps", seconds=10), eps=1)
     with pytest.raises(NoTheorem, match="program noisy is not proved, but UNKNOWN: "):
         NOISY.measurement(verdict=prove(NOISY, "2/5*eps", seconds=1e-6), eps=1)
