@@ -25,8 +25,10 @@ from viameter.logic.lang.core import (
     While,
     statements_of,
 )
+from viameter.logic.lang.parsing import read_program
 from viameter.logic.lang.terms import show
 from viameter.logic.lang.text import show_program
+from viameter.logic.neighbors import neighbors_from_json, stated
 from viameter.logic.search.prover import Proved
 
 FORMAT = "viameter program certificate"
@@ -56,7 +58,8 @@ class ProgramCertificate:
         name = document["program"].splitlines()[0].partition(" ")[2]
         claim = document["claim"]
         amount = f"({claim['amount']}, {claim['delta']})" if "delta" in claim else claim["amount"]
-        return f"{name} costs at most {amount} ({claim['measure']}) when {document['proofs'][0]['neighbors']['says']}"
+        relation = neighbors_from_json(document["proofs"][0]["neighbors"], read_program(document["program"]))
+        return f"{name} costs at most {amount} ({claim['measure']}) on neighbors: {stated(relation)}"
 
     def write(self, path: str | Path) -> None:
         """Write it to a file; `viameter check` reads that."""

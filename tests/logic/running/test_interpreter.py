@@ -193,7 +193,7 @@ def test_inputs_of_numpy_become_python_integers() -> None:
 
 def test_a_law_over_a_logarithm_that_is_not_above_0_is_no_law() -> None:
     for law in ("lap(2/ln(1))", "lap(2/ln(1/2))", "expo(1/ln(0))", "lap(1/ln(1/0))", "flip(1/0)"):
-        with pytest.raises(ParameterError, match="is not above 0|division by zero"):
+        with pytest.raises(ParameterError, match=r"is not above 0|division by zero"):
             program("program p", "budget eps", "begin", f"z :=$ {law}", "end", "return z")
 
 

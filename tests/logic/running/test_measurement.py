@@ -66,7 +66,7 @@ def test_the_explanation_says_what_was_proved_for_which_program_and_adjacency() 
     assert node["kind"] == "derived"
     assert json.loads(node["parameters"].pop("certificate")) == shown
     assert node["parameters"] == {
-        "budgets": [["eps", "1/2"]], "public": [["t", "10"]], "lengths": [],
+        "mechanisms": [], "budgets": [["eps", "1/2"]], "public": [["t", "10"]], "lengths": [],
         "loss": {"measure": "pure", "epsilon": "1/2"}, "by": "1", "spacing": "1", "moves": "1", "most": "inf",
     }  # fmt: skip
 

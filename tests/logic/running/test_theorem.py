@@ -22,7 +22,7 @@ from viameter.logic.running import verified_program
 from viameter.logic.running.theorem import steps_between
 
 Point = tuple[int, ...]
-PARAMETERS: dict[str, Any] = {"certificate": "{}", "budgets": (), "public": (), "lengths": ()}
+PARAMETERS: dict[str, Any] = {"certificate": "{}", "mechanisms": (), "budgets": (), "public": (), "lengths": ()}
 
 
 def walks(points: Iterable[Point], is_step: Callable[[Point, Point], bool]) -> dict[tuple[Point, Point], float]:

@@ -98,7 +98,7 @@ class Reader:
         text = self.take()
         if self.tokens[self.at - 1][0] != "number" or len(text) > MOST_DIGITS:
             raise ParameterError(
-                f"{self.text.strip()[:200]!r}: expected a whole number of up to {MOST_DIGITS} digits, found {text[:40]!r}"
+                f"{self.text.strip()[:99]!r}: expected a number of up to {MOST_DIGITS} digits, found {text[:30]!r}"
             )
         return int(text)
 

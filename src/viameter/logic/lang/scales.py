@@ -57,7 +57,7 @@ class Monomial:
         check_base(self.base)
         if not isinstance(self.coefficient, Fraction) or self.coefficient < 0:
             raise ParameterError(
-                f"{self.coefficient} times {self.base}: a scale, and each term of a bound, has an exact coefficient >= 0"
+                f"{self.coefficient} times {self.base}: a scale, or a term of a bound, has an exact coefficient >= 0"
             )
         for factor in self.factors:
             if sort_of(factor) != "int":

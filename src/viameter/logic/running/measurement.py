@@ -13,6 +13,7 @@ from viameter.core import Loss, Measurement, Space, by
 from viameter.core.bound import Bound
 from viameter.core.queryable import Guard
 from viameter.errors import NoTheorem, ParameterError
+from viameter.logic.certificate import mechanisms_of
 from viameter.logic.front.adjacency import AddedOrRemoved
 from viameter.logic.front.inputs import PRESENT
 from viameter.logic.lang.core import Program
@@ -132,6 +133,7 @@ def measurement(
     bound = by(
         verified_program,
         certificate=evidence.certificate,
+        mechanisms=_certificates(core),
         budgets=tuple(known.budgets.items()),
         public=tuple(known.values.items()),
         lengths=tuple(known.lengths.items()),
@@ -152,6 +154,12 @@ def measurement(
         identity=_identity(core, known, bound),
         proof=f"proved to cost {costs} where {adjacency} ({evidence.says})",
     )
+
+
+def _certificates(core: Program) -> tuple[tuple[str, str], ...]:
+    """The certificates of the mechanisms that a program calls, at the distance that its proof takes their cost for."""
+    found = ((name, core.mechanisms[name]) for name in mechanisms_of(core))
+    return tuple((name, entry.measurement.certificate(entry.distance).text) for name, entry in found)
 
 
 def _require_rows(program_function: Any, length: Any) -> None:

@@ -21,6 +21,7 @@ def verified_program(
     d_in: Extended,
     *,
     certificate: str,
+    mechanisms: tuple[tuple[str, str], ...],
     budgets: tuple[tuple[str, Fraction], ...],
     public: tuple[tuple[str, Any], ...],
     lengths: tuple[tuple[str, int], ...],
@@ -44,7 +45,8 @@ def verified_program(
         - one row is inserted or deleted (InsertDeleteDistance): m = 1, b = g = 1;
         - any other relation: m = 1, b = g = 1, for d = 0 and 1 only.
     Requires
-        The proof, whose certificate is a parameter and can be checked on its own; the loss l is what it claims at these
+        The proof, whose certificate is a parameter and can be checked on its own, with those of the mechanisms that the
+        program calls; the loss l is what it claims at these
         budgets, public inputs and lengths. The noise is drawn exactly. The inputs are what the
         program requires of them. Public inputs are equal. For k >= 2 (`most` = infinity) the inputs between which steps
         lead must be such inputs too: for moves, nothing but that each element lies between two ends that do not depend
@@ -68,8 +70,8 @@ def verified_program(
     Example
         >>> from viameter.measures import pure
         >>> verified_program(
-        ...     Fraction(3), certificate="(not looked at here)", budgets=(), public=(), lengths=(), loss=pure("1/2"),
-        ...     by=Fraction(2), spacing=Fraction(1), moves=1, most=INFINITY,
+        ...     Fraction(3), certificate="(not looked at here)", mechanisms=(), budgets=(), public=(), lengths=(),
+        ...     loss=pure("1/2"), by=Fraction(2), spacing=Fraction(1), moves=1, most=INFINITY,
         ... )
         pure(1)
     """

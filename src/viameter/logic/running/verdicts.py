@@ -75,8 +75,8 @@ def _text_of(given: Any, name: str) -> str:
     if isinstance(found, str):
         return found
     raise NoTheorem(
-        f"verdict={plain(given)} shows nothing of {name}: expected what vm.verify gave in this process, or a certificate "
-        "of it (verdict.certificate, or its JSON text), which is checked"
+        f"verdict={plain(given)} shows nothing of {name}: expected what vm.verify gave in this process, or its "
+        "certificate (verdict.certificate, or the JSON text of it), which is checked"
     )
 
 
