@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -13,25 +11,11 @@ from viameter_check.amounts import INFINITY, Number, shortened, times
 from viameter_check.document import Node
 from viameter_check.intervals import Interval, expm1, log, point
 from viameter_check.losses import Loss, read_loss
-from viameter_check.places import DISCRETE, NORMS, NUMBER, read_input_distance
+from viameter_check.places import NUMBER
 from viameter_check.programs.checking import Proven, proven
-from viameter_check.programs.inputs import (
-    Data,
-    Known,
-    Value,
-    is_of_each,
-    keeps_between,
-    read_data,
-    require_what_the_program_requires,
-)
-from viameter_check.programs.reading import Reader
+from viameter_check.programs.inputs import Known, Value, read_data, require_what_the_program_requires
 from viameter_check.programs.scales import Monomial
-from viameter_check.programs.scopes import Scope
-from viameter_check.programs.slots import require_rows_only
-from viameter_check.programs.syntax import Program
-from viameter_check.programs.terms import BOOL, INT, LIST, Term
-from viameter_check.programs.texts import ANY
-from viameter_check.programs.words import Kind, kind_of
+from viameter_check.programs.steps import require_steps
 from viameter_check.report import Refused
 from viameter_check.rules.converting import infinite
 from viameter_check.rules.table import (
@@ -49,9 +33,6 @@ from viameter_check.rules.table import (
 )
 
 ONE = Fraction(1)
-Steps = tuple[Fraction, Fraction, int]
-"""How far a step goes, in what distances are multiples, and how often a distance must be gone."""
-_SOME = re.compile(r"for some ([\w., ]+): ", re.ASCII)
 
 
 def pairs(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
@@ -120,7 +101,7 @@ def verified_program(
     needs(node.output.measure == loss.measure, f"is stated in {loss.measure}", "output.measure")
     data = read_data(node.input.domain, program, relation.private, known)
     require_what_the_program_requires(data, found.runs[0], known)
-    _check_steps(node, found, data, known, (by, spacing, moves), most)
+    require_steps(node.input.metric, found, data, known, (by, spacing, moves), most)
     if given == INFINITY:
         return infinite(loss.measure)
     apart = math.floor(given / spacing) * spacing
@@ -205,101 +186,3 @@ def _several(shown: Loss, steps: int) -> Derived:
         return loss("approx", several, min(delta * steps, ONE))
     grown = expm1(several).over(expm1(epsilon))
     return loss("approx", several, (point(delta) * grown).at_most(ONE))
-
-
-def _check_steps(node: Node, found: Proven, data: Data, known: Known, steps: Steps, most: Number) -> None:
-    """How far a step goes, and how many may follow one another, is what the relation and the metric allow."""
-    metric, grid = node.input.metric, ONE
-    program, relation = found.program, found.runs[0].relation
-    if metric.startswith("ProgramAdjacency("):
-        _check_relation(metric, found, known)
-        needs(steps == (ONE, ONE, 1), "a step of the relation itself is 1", "parameters.by")
-        needs(most <= 1, "of several steps nothing is known", "parameters.most")
-        return
-    kind = kind_of(program, relation)
-    if kind is None:
-        raise Refused(f"steps of this relation are not counted in {metric}", "input.metric")
-    if not data.plain:
-        metric, name, grid = read_input_distance(metric)
-        needs((name, grid) == (kind.name, program.grids[kind.name]), "is not of the private input", "input.metric")
-    ways = _ways(kind, program.inputs[kind.name], program.grids[kind.name])
-    needs(metric in ways, f"steps of this relation are not counted in {metric}", "input.metric")
-    needs(steps == ways[metric], "are not those of the relation in this metric", "parameters.by")
-    if kind.rows:
-        require_rows_only(program, kind.name)
-    if most > 1:
-        replaced = kind.rows or kind.steps is None or program.inputs[kind.name] == BOOL
-        fine = (
-            is_of_each(data, kind.name, rows=kind.rows) if replaced else keeps_between(data, kind.name, found.runs[0])
-        )
-        needs(fine, "steps may lead to inputs that the program does not take", "parameters.most")
-
-
-def _ways(kind: Kind, sort: str, grid: Fraction) -> dict[str, Steps]:
-    """The metrics in which steps of a kind of adjacency are counted, and how."""
-    single = (ONE, ONE, 1)
-    if kind.rows:
-        return {"InsertDeleteDistance()": single}
-    if kind.steps is None or sort == BOOL:
-        if sort == LIST and not kind.one:
-            return {}
-        return {"HammingDistance()" if sort == LIST else DISCRETE: single}
-    if kind.steps < 1:
-        return {}
-    far = kind.steps * grid
-    if sort == INT:
-        return {NUMBER: (far, grid, 1)}
-    if kind.one:
-        return {"L1Distance()": (grid, grid, 1)}
-    if kind.upwards:
-        return {"MonotoneDistance()": (far, grid, 1), "LInfDistance()": (far, grid, 2)}
-    return dict.fromkeys(NORMS, (far, grid, 1))
-
-
-def _check_relation(metric: str, found: Proven, known: Known) -> None:
-    """Every relation that the metric names is one that was proved, and it fills in what was given."""
-    try:
-        call: Any = ast.parse(metric, mode="eval").body
-        (argument,) = call.args
-        text = ast.literal_eval(argument)
-        given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, AttributeError, MemoryError, RecursionError):
-        raise Refused("is no relation that this checker reads", "input.metric") from None
-    for name, filled in given.items():
-        needs(name in known.public and known.public[name] == filled, f"fills in another {name[:40]}", "input.metric")
-    shown = [(set(runs.relation.facts), set(runs.relation.each), set(runs.relation.constants)) for runs in found.runs]
-    for part in str(text).split("; or "):
-        needs(
-            _relation(part, found.program, found.runs[0].relation.private) in shown,
-            "is not what was proved",
-            "input.metric",
-        )
-
-
-def _relation(
-    text: str, program: Program, private: frozenset[str]
-) -> tuple[set[Term], set[tuple[str, Term]], set[str]]:
-    some = _SOME.match(text)
-    constants = some[1].split(", ") if some else []
-    rest = text[some.end() :] if some else text
-    shared = {name: sort for name, sort in program.inputs.items() if name not in private} | dict.fromkeys(
-        constants, INT
-    )
-    sided = {name: program.inputs[name] for name in private}
-    facts: set[Term] = set()
-    each: set[tuple[str, Term]] = set()
-    while rest and rest != "anything":
-        items = ""
-        if rest.startswith("each "):
-            items, _, rest = rest.removeprefix("each ").partition(": ")
-        reader = Reader(rest, Scope("a relation", {**shared, ANY: INT}, sided, program.lists))
-        fact = reader.term()
-        if items:
-            each.add((items, fact))
-        else:
-            facts.add(fact)
-        if not reader.next:
-            break
-        reader.take(",")
-        rest = reader.rest
-    return facts, each, set(constants)
