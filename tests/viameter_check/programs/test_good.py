@@ -115,7 +115,11 @@ def test_concentrated_loss_is_converted() -> None:
     for amount, rho in (("9*ln(3)", "1/200"), ("9", "1/200*ln(3)")):
         assert check_program(gauss(claim(amount, rho=rho))).failures[0].path in ("claim.amount", "claim.rho")
     for amount, delta, rho in (("1/2", "2", "1/200"), ("1/100", "1/1000000", "1"), ("1/2", "1/1000000", "(-1)")):
-        assert check_program(gauss(claim(amount, delta, rho))).failures[0].path in ("claim", "claim.amount")
+        assert check_program(gauss(claim(amount, delta, rho))).failures[0].path in (
+            "claim",
+            "claim.amount",
+            "claim.rho",
+        )
     below = check_program(gauss(claim("1/2", rho="1/400")))
     assert below.failures[0].path == "proofs[0].units[rho]"
     finer = changed(gauss(claim("1/2", rho="1/400")), (("proofs", 0, "units", "rho", "number"), 400))

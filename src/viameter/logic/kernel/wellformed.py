@@ -25,7 +25,7 @@ from viameter.logic.lang.core import (
     statements_of,
     terms_of,
 )
-from viameter.logic.lang.parsing import read_program
+from viameter.logic.lang.parsing import check_size, read_program
 from viameter.logic.lang.scales import Amount, Monomial, check_base, logarithm_of
 from viameter.logic.lang.terms import App, Term, Var, subterms
 from viameter.logic.lang.text import show_program
@@ -59,6 +59,7 @@ def check_program(program: Program) -> None:
             raise ParameterError(f"line {statement.at}: a list is appended to, not assigned")
         if isinstance(statement, Sample):
             _check_law(program, statement, lists)
+    check_size(program)
     # Certificates keep the text, so that the text must say all: sorts, too, are those that are read from it.
     if read_program(show_program(program)) != program:
         raise ParameterError(f"the text of program {program.name} reads as another program: its sorts do not fit")
