@@ -100,5 +100,7 @@ class Verdict:
         if self.witness is not None:
             found["witness"] = self.witness.to_json()
         if self.missing is not None:
-            found["missing"] = {"what": self.missing.what, "line": self.source[1].get(self.missing.line)}
+            # The line of the file, or of the core text where there is no file.
+            line = self.source[1].get(self.missing.line, self.missing.line) or None
+            found["missing"] = {"what": self.missing.what, "line": line}
         return found

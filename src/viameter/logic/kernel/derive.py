@@ -12,7 +12,18 @@ from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import append, append_one, assign, assign_one, cond, cond_one, seq, skip
 from viameter.logic.kernel.rules.weakening import consequence
 from viameter.logic.kernel.wellformed import check_claim
-from viameter.logic.lang.core import Append, Assign, Block, If, Program, Sample, Statement, While, assigned
+from viameter.logic.lang.core import (
+    Append,
+    Assign,
+    Block,
+    If,
+    Program,
+    Sample,
+    Statement,
+    While,
+    assigned,
+    statements_of,
+)
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import FALSE, ONE, ZERO, Term, Var, add, eq, implies, le, sort_of
 
@@ -32,14 +43,25 @@ def goal(context: Context, claim: Amount, *, pointwise: bool) -> Assertion:
     """What a program must end in: equal outputs within the claim; pointwise, for the output that is asked about."""
     output = context.program.output
     bounds = bounds_of(context, claim)
-    within = [Clause(le(cost(base), most), f"the cost stays within {claim}", 0) for base, most in bounds.items()]
+    spent, ended = last_draw(context.program), last_output(context.program)
+    within = [Clause(le(cost(base), most), f"the cost stays within {claim}", spent) for base, most in bounds.items()]
     first, second = Var(output.name, output.sort, 1), Var(output.name, output.sort, 2)
     if not pointwise:
         equal = same(output) if output.sort == "list" else eq(first, second)
-        return conjunction((Clause(equal, "both runs have the same output", 0), *within))
+        return conjunction((Clause(equal, "both runs have the same output", ended), *within))
     asked = eq(first, RESULT)
-    ends = (Clause(eq(second, RESULT), "the second run has the output of the first", 0), *within)
+    ends = (Clause(eq(second, RESULT), "the second run has the output of the first", ended), *within)
     return conjunction(Clause(implies(asked, entry.term), entry.what, entry.line) for entry in ends)
+
+
+def last_draw(program: Program) -> int:
+    """The line of the last draw, where the whole cost is known; 0 if there is none."""
+    return max((s.at for s in statements_of(program.body) if isinstance(s, Sample)), default=0)
+
+
+def last_output(program: Program) -> int:
+    """The line that gives the output its value, the last of them; 0 if there is none."""
+    return max((s.at for s in statements_of(program.body) if getattr(s, "target", None) == program.output), default=0)
 
 
 def start(context: Context) -> Assertion:
