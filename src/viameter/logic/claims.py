@@ -159,9 +159,9 @@ def _read(text: str, program: Program, budgets: frozenset[str]) -> Amount:
                 f"bound={text!r}: {program.name} draws Gaussian noise, and its bound is a loss: vm.zcdp(...) or "
                 'vm.approx(...); for the command, "zcdp 1/200"'
             ) from None
-        budgets = ", ".join(program.budgets) or "none"
+        known = ", ".join(program.budgets) or "none"
         raise ParameterError(
-            f'bound={text!r} is not an amount of the budgets ({budgets}): expected something like "eps", "1/2*eps", '
+            f'bound={text!r} is not an amount of the budgets ({known}): expected something like "eps", "1/2*eps", '
             f'"len(q)*eps", "eps1 + eps2", "ln(3)" ({problem})'
         ) from None
 

@@ -59,8 +59,9 @@ class Verdict:
         raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")
 
     def __repr__(self) -> str:
-        bound = "a bound" if self.bound is None else f"at most {self.bound}"
-        return f"<{self.status}: {self.program} costs {bound} when {self.adjacency}>"
+        if self.bound is None:
+            return f"<{self.status}: no bound was found for what {self.program} costs when {self.adjacency}>"
+        return f"<{self.status}: {self.program} costs at most {self.bound} when {self.adjacency}>"
 
     def explain(self) -> str:
         """The proof as a tree of rules, the witness, or the obligation that is missing, as text."""

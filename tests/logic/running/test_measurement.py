@@ -193,7 +193,7 @@ def test_an_adjacency_of_no_input_is_refused() -> None:
         proved(ABOVE, Nothing("q", None, False, False), eps=1, t=1)
 
     class Another(Adjacency):
-        private: frozenset[str] = frozenset({"t"})  # type: ignore[assignment]
+        private: frozenset[str] = frozenset({"t"})
 
         def directions(self, program: Any) -> Any:
             return EVERY.directions(program)

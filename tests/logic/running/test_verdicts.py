@@ -88,7 +88,8 @@ def test_what_says_of_itself_that_it_is_a_proof_is_none(of: Any, kind: str) -> N
 
 def test_only_what_verify_gave_is_issued() -> None:
     assert GOOD.certificate is not None and issued(GOOD) == GOOD.certificate.text
-    for other in (copy.copy(GOOD), dataclasses.replace(GOOD), zero(NOISY), prove(LEAK, "eps", seconds=5), None, []):
+    others: tuple[Any, ...] = (copy.copy(GOOD), dataclasses.replace(GOOD), zero(NOISY), None, [], "PROVED")
+    for other in (*others, prove(LEAK, "eps", seconds=5)):
         assert issued(other) is None
     assert NOISY.measurement(verdict=GOOD, eps=1).map(1) == vm.pure("1/2")
 

@@ -34,11 +34,11 @@ def loss_of(claim: Claim, known: Known) -> Loss:
     amount = amount_up(claim.shown, known)
     if claim.measure == "zcdp":
         return zcdp(amount)
-    if claim.measure == "approx":
-        return approx(amount, claim.delta)
-    if claim.delta is not None:  # no claim is made so: it would lose its delta here
-        raise NoTheorem(f"a pure claim with delta {claim.delta}")
-    return pure(amount)
+    if claim.delta is None and claim.measure == "pure":
+        return pure(amount)
+    if claim.delta is None:  # no claim is made so
+        raise NoTheorem(f"a claim in {claim.measure} without its delta")
+    return approx(amount, claim.delta)
 
 
 def stated(claim: Claim) -> str:
