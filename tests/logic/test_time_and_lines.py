@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ def blocks(count: int) -> str:
     return core(*(["if q < 3 then"] * count), "r := 1", *(["end"] * count))
 
 
-AT_THE_LIMIT = {
+AT_THE_LIMIT: dict[str, Callable[[int], str]] = {
     "brackets": lambda more: core(f"r := {'(' * (29 + more)}q{')' * (29 + more)}"),
     "functions": lambda more: core(f"r := {'abs(' * (29 + more)}q{')' * (29 + more)}"),
     "blocks": lambda more: blocks(25 + more),
@@ -178,7 +179,7 @@ def test_functions_that_nest_too_deeply_are_refused_without_a_recursion_error() 
         with pytest.raises(ProgramError):
             program_from_source(head + body, adjacent=vm.all_differ("q"))
     # What is the same as something short is that.
-    assert program_from_source(f"{head}    return {'-' * 80}q", adjacent=vm.all_differ("q")).core.body
+    assert program_from_source(f"{head}    return {'-' * 80}q", adjacent=vm.all_differ("q")).core.inputs
 
 
 def test_expressions_that_grow_too_deep_are_unknown_and_no_recursion_error() -> None:

@@ -118,12 +118,17 @@ def verify(
     task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
     with within(begun + max(seconds, 1.0)):
         check_meaning(core, task.directions)
-    claim = None if bound is None else claim_of(bound, core)
-    if claim is not None:
-        for neighbors in task.directions:
-            check_claim(core, neighbors, claim.amount)
+    claim = None if bound is None else claim_about(program, bound)
     run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
     return run.least() if claim is None else run.claimed(claim)
+
+
+def claim_about(program: Any, bound: str | Amount | Loss) -> Claim:
+    """What a bound claims of a program; refused if it depends on private inputs."""
+    claim = claim_of(bound, program.core)
+    for neighbors in program.adjacent.directions(program.core):
+        check_claim(program.core, neighbors, claim.amount)
+    return claim
 
 
 def issued(verdict: object) -> str | None:
