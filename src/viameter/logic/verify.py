@@ -288,7 +288,9 @@ class _Run:
         proofs: list[Proved] = []
         for neighbors in task.directions:
             until = min(self.until, time.monotonic() + seconds)
-            found = task.search(neighbors, amount, until, self.say).run()
+            search = task.search(neighbors, amount, until, self.say)
+            search.latest = self.until
+            found = search.run()
             if isinstance(found, NotProved):
                 return (), self._mapped(task, found), time.monotonic() < until
             proofs.append(found)

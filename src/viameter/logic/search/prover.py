@@ -69,6 +69,8 @@ class Search:
     shifts: Mapping[int, Term] = field(default_factory=dict)
     invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
     attempts: int = 6
+    latest: float | None = None
+    """When everything ends at once: an attempt that is under way at `until` is finished, and cut off here."""
     phase: str = "shifts"
     farthest: NotProved = NotProved(NO_SHIFTS, 0)  # a frozen value
     made: list[tuple[Pairs, list[Pair]]] = field(default_factory=list)
@@ -79,7 +81,7 @@ class Search:
     def run(self) -> Proved | NotProved:
         """Proofs of equality first, then pointwise ones; what is missing is said at its line."""
         try:
-            with within(self.until):
+            with within(self.until if self.latest is None else self.latest):
                 found = self._run()
         except TimeUp:
             found = self.farthest
