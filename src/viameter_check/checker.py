@@ -24,7 +24,10 @@ from viameter_check.places import Place, is_known
 from viameter_check.programs import FORMAT as PROGRAMS
 from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
-from viameter_check.rules import RULES
+from viameter_check.rules import (
+    RULES,
+    programs,  # noqa: F401  # it rests on what is imported above, and so fills the table here
+)
 from viameter_check.rules.chains import start_of
 from viameter_check.rules.composition import COMPOSITIONS
 from viameter_check.rules.table import ASSUMED, EXACT, Derived
@@ -60,6 +63,17 @@ def check(certificate: str | Mapping[str, Any]) -> Report:
         statement=statement,
         loss=document["claim"].get("loss"),
     )
+
+
+def check_text(certificate: str, where: str) -> tuple[dict[str, Any], Report]:
+    """A certificate that another one rests on, and the report on it; Refused, at a place, if it does not hold."""
+    report = check(certificate)
+    for failure in report.failures:
+        raise Refused(failure.message, joined(where, failure.path))
+    document = parse(certificate)
+    if document.get("format") == PROGRAMS or report.loss is None:
+        raise Refused("is not the certificate of a mechanism", where)
+    return document, report
 
 
 def _examine(top: Node) -> tuple[tuple[Failure, ...], tuple[str, ...], tuple[Claim, ...]]:

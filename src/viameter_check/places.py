@@ -19,6 +19,13 @@ ROWS = (*ADDING, *REPLACING)
 NORMS = ("L1Distance()", "L2Distance()", "LInfDistance()")
 NUMBER = "AbsoluteDistance()"
 DISCRETE = "DiscreteDistance()"
+MONOTONE = "MonotoneDistance()"
+"""The largest difference of vectors, one of which is nowhere above the other."""
+_OF_PROGRAMS = re.compile(
+    r"InputDistance\((?P<inner>\w+\(\)), of='(?P<of>[A-Za-z_]\w{0,99})'"
+    r"(?:, grid='(?P<grid>[0-9]{1,30}(?:/[1-9][0-9]{0,30})?)')?\)",
+    re.ASCII,
+)
 MEASURES = ("pure", "approx", "zcdp", "approx-zcdp", "gdp", "bounded-range", "renyi", "profile")
 
 _USERS = re.compile(r"(SymmetricIdDistance|ChangeOneIdDistance)\(id=('[^'\\]*'|\"[^\"\\]*\"|'([^'\\]|\\.)*')\)")
@@ -71,7 +78,10 @@ class Place:
     @property
     def counts(self) -> bool:
         """Whether distances are whole numbers."""
-        return self.metric in (*ROWS, DISCRETE) or self.counts_users or self.units is not None
+        inner = _OF_PROGRAMS.fullmatch(self.metric)
+        metric = inner["inner"] if inner else self.metric
+        counts = metric in (*ROWS, DISCRETE) or metric.startswith("ProgramAdjacency(")
+        return counts or self.counts_users or self.units is not None
 
     @property
     def counts_users(self) -> bool:
@@ -98,12 +108,23 @@ class Place:
     @property
     def is_of_the_library(self) -> bool:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
-        return is_known(self.measure or self.metric) and (bool(self.measure) or self.data.shape != "unknown")
+        known = is_known(self.measure or self.metric) or self.is_of_a_program
+        return known and (bool(self.measure) or self.data.shape != "unknown")
+
+    @property
+    def is_of_a_program(self) -> bool:
+        """Whether distances are those of a program's inputs, which only verified-program speaks of."""
+        own = self.metric == MONOTONE or self.metric.startswith("ProgramAdjacency(")
+        return own or _OF_PROGRAMS.fullmatch(self.metric) is not None
 
     @property
     def is_fitting(self) -> bool:
         """Whether the metric measures the domain; of a metric that is not of the library nobody knows."""
         data = self.data
+        if _OF_PROGRAMS.fullmatch(self.metric):
+            return data.shape == "inputs"
+        if self.metric == MONOTONE:
+            return data.shape == "vectors" and data.kind == "int"
         if self.units is not None:
             return data.shape in ("engine table", "engine database")
         if self.counts_users:
@@ -137,6 +158,12 @@ def is_known(name: str) -> bool:
     return name in fixed or _USERS.fullmatch(name) is not None or read_units(name) is not None
 
 
+def read_input_distance(metric: str) -> tuple[str, str, Fraction]:
+    """The metric of one input of a program among several, the input, and its grid."""
+    found = _OF_PROGRAMS.fullmatch(metric)
+    return (found["inner"], found["of"], Fraction(found["grid"] or 1)) if found else (metric, "", Fraction(1))
+
+
 @lru_cache(maxsize=256)
 def read_domain(text: str) -> Domain:
     """What the text of a domain says."""
@@ -150,6 +177,8 @@ def read_domain(text: str) -> Domain:
         return Domain("engine database" if tables_of(text) else "unknown")
     if shape in ("finite", "graphs", "streams"):
         return Domain("other")
+    if shape == "inputs":
+        return Domain("inputs")
     if shape == "categories":
         return _scalar("scalars", text, None)
     if shape == "scalars":

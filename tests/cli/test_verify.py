@@ -338,3 +338,18 @@ def test_progress_is_silent_where_nobody_looks() -> None:
     with command.ProgressLine(stream, "noisy") as line:
         line.say("shifts")
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("bound", ["q*eps", "eps + 100*ln(1/2)", "eps + ln(0)", "5*ln(1/2)", "ln(1/0)", "(0-1)*eps"])
+def test_a_bound_that_is_none_is_refused_before_the_search(write: Callable[..., Path], bound: str) -> None:
+    result = run(write(HEAD + RIGHT), "--bound", bound)
+    assert result.exit_code == 2 and "--bound does not fit noisy: " in result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_without_a_bound_a_program_that_has_none_is_unknown(write: Callable[..., Path]) -> None:
+    path = write(HEAD + ONE.format(name="bare", what="q"))
+    result = run(path, "--seconds", "6", "--json")
+    (found,) = json.loads(result.stdout)
+    assert (result.exit_code, found["status"], found["bound"]) == (4, "UNKNOWN", None)
+    assert found["missing"]["what"].startswith("no bound was found within 6 seconds") and found["missing"]["line"] == 5

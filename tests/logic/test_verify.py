@@ -288,9 +288,15 @@ def test_a_public_sensitivity_is_multiplied() -> None:
     assert vm.verify(from_text(text, requires="k >= 1"), "eps").status is vm.Status.PROVED
 
 
-def test_without_a_bound_an_infinite_loss_is_shown() -> None:
-    verdict = vm.verify(from_text("def bare(q: int, eps: vm.Eps) -> int:\n    return q\n"))
-    assert verdict.status is vm.Status.REFUTED
+def test_without_a_bound_nothing_is_refuted_and_no_bound_is_found() -> None:
+    verdict = vm.verify(from_text("def bare(q: int, eps: vm.Eps) -> int:\n    return q\n"), seconds=20)
+    assert verdict.status is vm.Status.UNKNOWN and verdict.bound is None and verdict.missing is not None
+    assert verdict.missing.what.startswith(
+        "no bound was found within 20 seconds, and two adjacent inputs have a loss above 16*eps; "
+    )
+    assert verdict.witness is not None and "16" not in repr(verdict)
+    assert repr(verdict) == "<UNKNOWN: no bound was found for what bare costs when q differs by at most 1>"
+    assert "no bound was found for what bare costs" in verdict.explain()
 
 
 def test_what_is_missing_comes_with_two_runs() -> None:

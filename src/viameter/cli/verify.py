@@ -17,14 +17,13 @@ from typing import TextIO
 from viameter.core.measure import Loss
 from viameter.errors import FormatError, ViameterError
 from viameter.logic.bounds import read_bound
-from viameter.logic.claims import claim_of
 from viameter.logic.front.decorator import ProgramFunction
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.present.text import WIDEST, wrapped
 from viameter.logic.present.unknown import place_of
 from viameter.logic.solving.z3bridge import load
 from viameter.logic.verdict import Status, Verdict
-from viameter.logic.verify import verify
+from viameter.logic.verify import claim_about, verify
 
 MODULE = "__viameter_verify__"
 """What the file is called while it runs: not `__main__`, so that it does not do what it does as a script."""
@@ -150,7 +149,7 @@ def _check_bound(bound: str | Loss | None, name: str, program: ProgramFunction) 
     """Refuse a bound that says nothing of a program before the search begins."""
     try:
         if bound is not None:
-            claim_of(bound, program.core)
+            claim_about(program, bound)
     except ViameterError as problem:
         raise FormatError(f"--bound does not fit {name}: {problem}; --only verifies one program") from None
 

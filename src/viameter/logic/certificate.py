@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.sampling import RULES
+from viameter.logic.kernel.wellformed import check_mechanism
 from viameter.logic.lang.core import (
     Append,
     Assign,
@@ -24,8 +25,10 @@ from viameter.logic.lang.core import (
     While,
     statements_of,
 )
+from viameter.logic.lang.parsing import read_program
 from viameter.logic.lang.terms import show
 from viameter.logic.lang.text import show_program
+from viameter.logic.neighbors import neighbors_from_json, stated
 from viameter.logic.search.prover import Proved
 
 FORMAT = "viameter program certificate"
@@ -55,7 +58,8 @@ class ProgramCertificate:
         name = document["program"].splitlines()[0].partition(" ")[2]
         claim = document["claim"]
         amount = f"({claim['amount']}, {claim['delta']})" if "delta" in claim else claim["amount"]
-        return f"{name} costs at most {amount} ({claim['measure']}) when {document['proofs'][0]['neighbors']['says']}"
+        relation = neighbors_from_json(document["proofs"][0]["neighbors"], read_program(document["program"]))
+        return f"{name} costs at most {amount} ({claim['measure']}) on neighbors: {stated(relation)}"
 
     def write(self, path: str | Path) -> None:
         """Write it to a file; `viameter check` reads that."""
@@ -79,21 +83,24 @@ def certify(
         "program": text,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "claim": dict(claim),
-        "mechanisms": {
-            name: {
-                "distance": str(entry.distance),
-                "epsilon": str(entry.epsilon),
-                "delta": str(entry.delta),
-                "says": entry.says,
-            }
-            for name, entry in sorted(program.mechanisms.items())
-        },
+        "mechanisms": mechanisms_of(program),
         "noise": NOISE,
         "proofs": [_proof(proved, moves) for proved, moves in proofs],
     }
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
     document["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
     return ProgramCertificate(json.dumps(document, indent=1, sort_keys=True))
+
+
+def mechanisms_of(program: Program) -> dict[str, dict[str, str]]:
+    """What is known of the mechanisms that a program calls, as a certificate keeps it."""
+    called = {s.law.name for s in statements_of(program.body) if isinstance(s, Sample) and isinstance(s.law, Call)}
+    found: dict[str, dict[str, str]] = {}
+    for name in sorted(called):
+        check_mechanism(program, name)
+        entry = replace(program.mechanisms[name])  # made again, so that its numbers are those of its measurement
+        found[name] = {name: str(getattr(entry, name)) for name in ("distance", "epsilon", "delta")}
+    return found
 
 
 def _proof(proved: Proved, moves: tuple[tuple[int, int], ...]) -> dict[str, Any]:

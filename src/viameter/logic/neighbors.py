@@ -42,14 +42,20 @@ class Neighbors:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As a certificate keeps it."""
+        """As a certificate keeps it; words are made from it by whoever reads it."""
         return {
-            "says": self.says,
             "private": sorted(self.private),
             "constants": list(self.constants),
             "facts": [show(fact) for fact in self.facts],
             "each": [[name, show(fact)] for name, fact in self.each],
         }
+
+
+def stated(relation: Neighbors) -> str:
+    """The relation as it is: its facts, one by one."""
+    each = [f"each {name}: {show(fact)}" for name, fact in relation.each]
+    some = f"for some {', '.join(relation.constants)}: " if relation.constants else ""
+    return some + (", ".join([*map(show, relation.facts), *each]) or "anything")
 
 
 def _swap(term: Term) -> Term:
@@ -71,5 +77,4 @@ def neighbors_from_json(record: Mapping[str, Any], program: Program) -> Neighbor
         tuple(read_term(text, sorts) for text in record["facts"]),
         tuple((name, read_term(text, sorts)) for name, text in record["each"]),
         constants,
-        record["says"],
     )

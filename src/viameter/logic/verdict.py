@@ -30,9 +30,12 @@ class Status(IntEnum):
         return self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False, weakref_slot=True)
 class Verdict:
-    """The outcome of verifying one program against one claim; it has no truth value: look at its `status`."""
+    """The outcome of verifying one program against one claim; it has no truth value: look at its `status`.
+
+    Two verdicts are equal if they are the same object: `verify` remembers those that it gave, and no copy is evidence.
+    """
 
     status: Status
     program: str
@@ -56,8 +59,9 @@ class Verdict:
         raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")
 
     def __repr__(self) -> str:
-        bound = "a bound" if self.bound is None else f"at most {self.bound}"
-        return f"<{self.status}: {self.program} costs {bound} when {self.adjacency}>"
+        if self.bound is None:
+            return f"<{self.status}: no bound was found for what {self.program} costs when {self.adjacency}>"
+        return f"<{self.status}: {self.program} costs at most {self.bound} when {self.adjacency}>"
 
     def explain(self) -> str:
         """The proof as a tree of rules, the witness, or the obligation that is missing, as text."""
@@ -97,5 +101,7 @@ class Verdict:
         if self.witness is not None:
             found["witness"] = self.witness.to_json()
         if self.missing is not None:
-            found["missing"] = {"what": self.missing.what, "line": self.source[1].get(self.missing.line)}
+            # The line of the file, or of the core text where there is no file.
+            line = self.source[1].get(self.missing.line, self.missing.line) or None
+            found["missing"] = {"what": self.missing.what, "line": line}
         return found

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from viameter.core.measure import Loss
 from viameter.errors import ParameterError, plain
 from viameter.logic.certificate import ProgramCertificate, certify
 from viameter.logic.claims import Claim, claim_of, settled, uses_gaussian
+from viameter.logic.deadline import TimeUp, within
 from viameter.logic.kernel.context import RESULT, Context, check_speaks, units_for
 from viameter.logic.kernel.judgment import Obligation
+from viameter.logic.kernel.wellformed import check_claim
 from viameter.logic.lang.core import Program, assigned
 from viameter.logic.lang.parsing import read_term
 from viameter.logic.lang.scales import Amount, Monomial
@@ -22,15 +25,20 @@ from viameter.logic.neighbors import Neighbors, sorts_of
 from viameter.logic.refute import Evidence, Gap, Witness, evidence, largest_loss, refute
 from viameter.logic.refute.claims import cost_of, factor_of
 from viameter.logic.search.least import offers
-from viameter.logic.search.prover import NotProved, Proved, Search, context_for
+from viameter.logic.search.prover import NO_SHIFTS, NotProved, Proved, Search, context_for
 from viameter.logic.search.sinking import sunk
 from viameter.logic.solving.oracle import Oracle
 from viameter.logic.verdict import Status, Verdict
+
+_ISSUED: WeakKeyDictionary[Verdict, str] = WeakKeyDictionary()
+"""The verdicts of this process that are proofs, each with the text of its certificate: what `measurement` believes."""
 
 Progress = Callable[[str], None]
 Moves = tuple[tuple[int, int], ...]
 FIRST = 4.0
 """Seconds for the first attempt at a proof, and at a counterexample; later ones take three times as long."""
+GRACE = 0.5
+"""Seconds beyond its share that a counterexample may take to be confirmed."""
 MUCH = 16
 """A loss of so many budgets, or more, is looked for when no bound could be proved."""
 OFFERED = 5
@@ -108,9 +116,24 @@ def verify(
     say = progress or (lambda text: None)
     hints = program.hints
     task = Task(core, program.adjacent.directions(core), hints.shifts, hints.invariants)
-    check_meaning(core, task.directions)
+    with within(begun + max(seconds, 1.0)):
+        check_meaning(core, task.directions)
+    claim = None if bound is None else claim_about(program, bound)
     run = _Run(program.name, task, begun, begun + seconds, say, (program.file, core.source), samples)
-    return run.least() if bound is None else run.claimed(claim_of(bound, core))
+    return run.least() if claim is None else run.claimed(claim)
+
+
+def claim_about(program: Any, bound: str | Amount | Loss) -> Claim:
+    """What a bound claims of a program; refused if it depends on private inputs."""
+    claim = claim_of(bound, program.core)
+    for neighbors in program.adjacent.directions(program.core):
+        check_claim(program.core, neighbors, claim.amount)
+    return claim
+
+
+def issued(verdict: object) -> str | None:
+    """The text of the certificate of a proof that `verify` gave in this process; None for any other object."""
+    return _ISSUED.get(verdict) if type(verdict) is Verdict else None
 
 
 def compared(gap: Gap, bound: Amount) -> str:
@@ -163,7 +186,7 @@ class _Run:
         missing: NotProved | None = None
         exhausted = False
         slice_ = FIRST
-        while self._left():
+        while self._left() or missing is None:
             # A proof and a counterexample in turns, each time for longer: most programs have one of them soon.
             if not exhausted:
                 proofs, missing, exhausted = self._prove(claim.amount, slice_)
@@ -187,7 +210,7 @@ class _Run:
 
     def least(self) -> Verdict:
         """The verdict on the least bound that can be proved."""
-        last = NotProved("no shifts were found under which two adjacent runs stay together", 0)
+        last = NotProved(NO_SHIFTS, 0)
         tried = 0
         for task in self._tasks():
             found: dict[Amount, None] = {}
@@ -195,7 +218,12 @@ class _Run:
                 context = Context(task.program, neighbors, units_for(task.program, None))
                 search = task.search(neighbors, Amount(()), self.until, self.say)
                 search.context = context
-                found.update(dict.fromkeys(offers(search)))
+                try:
+                    with within(self.until):
+                        found.update(dict.fromkeys(offers(search)))
+                except TimeUp:
+                    pass
+                last = self._mapped(task, search.located(last)) if last.what == NO_SHIFTS else last
             for amount in found:
                 if tried >= OFFERED * len(task.directions) or not self._left():
                     break
@@ -210,16 +238,16 @@ class _Run:
         return self._unbounded(last)
 
     def _unbounded(self, last: NotProved) -> Verdict:
-        """No bound was proved: perhaps there is none, which a loss far above the budgets shows."""
-        budgets = self.task.program.budgets
-        if uses_gaussian(self.task.program):
-            return self._verdict(Status.UNKNOWN, None, missing=last)
-        parts = tuple(Monomial.of(Fraction(MUCH), (), base) for base in budgets or ("1",))
-        claim = Claim("pure", Amount(parts))
-        witness = self._refute(claim, min(FIRST, self._left())) if self._left() else None
-        if witness is not None:
-            return self._verdict(Status.REFUTED, claim, witness=witness)
-        return self._verdict(Status.UNKNOWN, None, missing=last)
+        """No bound was found. Perhaps there is none: a loss far above the budgets says so, and refutes no claim."""
+        what = f"no bound was found within {self.until - self.begun:g} seconds"
+        witness = None
+        if not uses_gaussian(self.task.program) and self._left():
+            parts = tuple(Monomial.of(Fraction(MUCH), (), base) for base in self.task.program.budgets or ("1",))
+            much = Claim("pure", Amount(parts))
+            witness = self._refute(much, min(FIRST, self._left()))
+            what += f", and two adjacent inputs have a loss above {much}" if witness is not None else ""
+        missing = replace(last, what=f"{what}; of the last that was tried, this is missing: {last.what}")
+        return self._verdict(Status.UNKNOWN, None, missing=missing, witness=witness)
 
     def _converted(self, claim: Claim) -> Verdict:
         """A claim in (epsilon, delta) about Gaussian noise: through the least concentrated bound."""
@@ -260,44 +288,53 @@ class _Run:
         proofs: list[Proved] = []
         for neighbors in task.directions:
             until = min(self.until, time.monotonic() + seconds)
-            found = task.search(neighbors, amount, until, self.say).run()
+            search = task.search(neighbors, amount, until, self.say)
+            search.latest = self.until
+            found = search.run()
             if isinstance(found, NotProved):
-                missing = replace(found, line=self._original(task, found.line))
-                return (), missing, time.monotonic() < until
+                return (), self._mapped(task, found), time.monotonic() < until
             proofs.append(found)
         return tuple(proofs), None, True
 
-    def _original(self, task: Task, line: int) -> int:
-        """The line of the program as it was written that a line of a task's program comes from."""
+    def _mapped(self, task: Task, missing: NotProved) -> NotProved:
+        """What is missing, at the line of the program as it was written that a line of a task's program comes from."""
         if not task.moves:
-            return line
-        written = task.program.source.get(line)
-        return next((at for at, place in self.task.program.source.items() if place == written), 0)
+            return missing
+        written, source = task.program.source.get(missing.line, 0), self.task.program.source
+        return replace(missing, line=next((at for at, place in source.items() if place == written), written))
 
     def _refute(self, claim: Claim, seconds: float) -> Witness | None:
         if claim.measure == "zcdp":
             return None
         self.say("a counterexample")
         delta = claim.delta if claim.delta is not None else Fraction(0)
-        return refute(
-            self.task.program, self.task.directions, claim.epsilon, delta=delta, seconds=seconds, progress=self.say
-        )
+        program, directions = self.task.program, self.task.directions
+        try:
+            with within(time.monotonic() + seconds + GRACE):
+                return refute(program, directions, claim.epsilon, delta=delta, seconds=seconds, progress=self.say)
+        except (TimeUp, RecursionError):
+            return None
 
     def _tight(self, claim: Claim) -> str:
         if claim.measure != "pure" or not claim.amount.parts:
             return ""
         self.say("whether the bound can be lower")
         seconds = min(3.0, max(0.5, self._left() * 0.2))
-        gap = largest_loss(
-            self.task.program, self.task.directions, relative_to=claim.amount, until=Fraction(1), seconds=seconds
-        )
+        program, directions = self.task.program, self.task.directions
+        try:
+            with within(time.monotonic() + seconds + GRACE):
+                gap = largest_loss(program, directions, relative_to=claim.amount, until=Fraction(1), seconds=seconds)
+        except (TimeUp, RecursionError):
+            return ""
         return "" if gap is None else compared(gap, claim.amount)
 
     def _proved(self, claim: Claim, proofs: tuple[tuple[Proved, Moves], ...], *, tight: str = "") -> Verdict:
         certificate = certify(self.task.program, claim.to_json(), proofs)
-        return self._verdict(
+        verdict = self._verdict(
             Status.PROVED, claim, proofs=tuple(proof for proof, _ in proofs), certificate=certificate, tight=tight
         )
+        _ISSUED[verdict] = certificate.text
+        return verdict
 
     def _verdict(
         self,

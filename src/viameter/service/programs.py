@@ -21,14 +21,13 @@ from typing import Any
 from viameter.core.measure import Loss
 from viameter.errors import FormatError, ParameterError, ViameterError, plain
 from viameter.logic.bounds import read_bound
-from viameter.logic.claims import claim_of
 from viameter.logic.errors import SolverMissing
 from viameter.logic.front.decorator import ProgramFunction
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.front.submitted import LONGEST, names_from_text, programs_from_text
 from viameter.logic.present.proved import stated
 from viameter.logic.solving.z3bridge import load
-from viameter.logic.verify import verify
+from viameter.logic.verify import claim_about, verify
 from viameter.service.sandbox import limit_this_process, run_alone
 
 Reply = dict[str, Any]
@@ -207,7 +206,7 @@ def _bound(written: str, programs: dict[str, ProgramFunction]) -> str | Loss:
     bound = read_bound(written)
     for name, program in programs.items():
         try:
-            claim_of(bound, program.core)
+            claim_about(program, bound)
         except ViameterError as problem:
             raise FormatError(f"the bound does not fit {name}: {problem}") from None
         except RecursionError:

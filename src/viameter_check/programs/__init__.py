@@ -9,6 +9,7 @@ asked. Only this folder needs more than the standard library: cvc5, which is imp
 - `syntax`, `laws`, `texts`: programs, and their text. `moves`: draws that are made later.
 - `relations`, `adjacency`: which inputs are adjacent. `facts`: what is known of them.
 - `claims`, `units`, `annotations`, `proofs`: what is claimed, what costs are counted in, what a proof adds to its text.
+- `words`: adjacency in words. `inputs`, `slots`, `steps`: a program as a measurement, its data and their distances.
 - `preconditions`, `draws`: the rules. `tree`: which is used where. `questions`, `solving`: what the solver is asked.
 """
 

@@ -27,6 +27,11 @@ class Bound:
     parts: tuple[Monomial, ...]
     place: str
 
+    @property
+    def factors(self) -> tuple[Term, ...]:
+        """What the bound grows with."""
+        return tuple(factor for part in self.parts for factor in part.factors)
+
     def counted(self, unit: Unit) -> Term:
         """The bound in units."""
         total = number(0)
@@ -42,6 +47,8 @@ class Claim:
     measure: str
     bounds: Mapping[str, Bound]
     words: str
+    amounts: Mapping[str, tuple[Monomial, ...]]
+    """The sums of the claim as they are written: `amount`, and `delta` where there is one."""
 
     def bound(self, base: str) -> Bound:
         """What a base may cost."""
@@ -65,7 +72,9 @@ def read_claim(record: Any, runs: Runs) -> Claim:
         if any(part.base != ONE for part in read.get(name, ())):
             raise Refused(f"{shortened(record[name])} is no number: expected one without budgets", name)
     if measure == "zcdp":
-        return Claim(measure, {RHO: Bound(read["amount"], "claim.amount")}, f"zcdp: rho at most {record['amount']}")
+        return Claim(
+            measure, {RHO: Bound(read["amount"], "claim.amount")}, f"zcdp: rho at most {record['amount']}", read
+        )
     words = f"epsilon at most {record['amount']}"
     bounds: dict[str, Bound] = {}
     if "rho" in read:
@@ -80,7 +89,7 @@ def read_claim(record: Any, runs: Runs) -> Claim:
                 raise Refused(f"{shortened(record['delta'])} is not a probability", "delta")
             bounds[DELTA] = Bound(read["delta"], "claim.delta")
             words += f" and delta at most {record['delta']}"
-    return Claim(measure, bounds, f"{measure}: {words}")
+    return Claim(measure, bounds, f"{measure}: {words}", read)
 
 
 def _plain(name: str, parts: tuple[Monomial, ...]) -> Fraction:

@@ -111,13 +111,6 @@ def read_line(value: Any) -> int:
     return value
 
 
-def read_sentence(value: Any) -> str:
-    """Words for people."""
-    if not isinstance(value, str) or len(value) > 2000 or not value.isprintable():
-        raise Refused(f"{shortened(value)}: expected a sentence that can be printed")
-    return value
-
-
 def by_line(record: Any, read: Callable[[int, Any], Any]) -> dict[int, Any]:
     """What is said of lines, whose numbers are written as text; a place in it is written `[13]`."""
     if not isinstance(record, dict):

@@ -48,10 +48,19 @@ class Proof:
     tree: Rule
     factors: Mapping[Term, str]
     """What must be at least 1, and where the certificate uses it."""
+    claimed: tuple[Term, ...]
+    """The factors of the claim, none of which may be negative: a bound is a sum of terms that are at least 0."""
     obligations: tuple[Obligation, ...]
 
     def ask(self, questions: Questions) -> None:
         """Put every obligation to the solver."""
+        if self.claimed:
+            terms = tuple(
+                Clause(make("<=", number(0), factor), "claim.amount", "a factor is at least 0", 0)
+                for factor in self.claimed
+            )
+            bound = Obligation(0, "claim", "no term of the claim is negative, by what the program requires", (), terms)
+            questions.ask(self.path, bound, Facts(self.runs, adjacent=False))
         goals = tuple(
             Clause(make("<=", number(1), factor), place, "a factor is at least 1", 0)
             for factor, place in self.factors.items()
@@ -87,7 +96,8 @@ def read_proof(
     rules = Preconditions(runs, annotations, Draws(runs, annotations, units, mechanisms))
     first = rules.before(program.body, _at_the_end(runs, claim, used, units, pointwise=pointwise))
     start = Obligation(0, tree.name, "at the start", (), tuple(with_values(first, _at_the_start(runs, bases))))
-    return Proof(path, runs, tree, factors, (start, *reversed(rules.obligations)))
+    claimed = tuple(dict.fromkeys(factor for bound in claim.bounds.values() for factor in bound.factors))
+    return Proof(path, runs, tree, factors, claimed, (start, *reversed(rules.obligations)))
 
 
 def _at_the_end(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter_check.document import require_fields
-from viameter_check.programs.frame import inside, read_list, read_sentence
+from viameter_check.programs.frame import inside, read_list
 from viameter_check.programs.reading import read_term
 from viameter_check.programs.scopes import Scope, read_name
 from viameter_check.programs.syntax import Program
@@ -29,7 +29,6 @@ class Relation:
     facts: tuple[Term, ...]
     each: tuple[tuple[str, Term], ...]
     """Facts about every element of a list, at the index `any.k`."""
-    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,8 @@ class Runs:
 
 def read_relation(record: Any, program: Program) -> Relation:
     """The adjacency of a proof."""
-    require_fields(record, ("says", "private", "constants", "facts", "each"))
+    # What older certificates say of it in words is not looked at: words are made from the relation.
+    require_fields(record, ("private", "constants", "facts", "each"), optional=("says",))
     private = inside("private", _names, record["private"], program.inputs, "input")
     constants = tuple(
         inside(f"constants[{n}]", read_name, name, "a constant")
@@ -97,7 +97,6 @@ def read_relation(record: Any, program: Program) -> Relation:
         constants,
         tuple(inside(f"facts[{n}]", read_term, text, scope) for n, text in enumerate(facts)),
         tuple(inside(f"each[{n}]", _element, entry, element) for n, entry in enumerate(each)),
-        inside("says", read_sentence, record["says"]),
     )
 
 

@@ -10,6 +10,7 @@ from viameter_check.programs.claims import Claim
 from viameter_check.programs.relations import Runs
 from viameter_check.programs.showing import show
 from viameter_check.programs.syntax import Program
+from viameter_check.programs.words import words_of
 from viameter_check.report import Report
 
 
@@ -63,12 +64,12 @@ class ProgramReport(Report):
 
 
 def statement_of(runs: Runs, claim: Claim, noise: str) -> str:
-    """What was checked, in words: the program, the claim, adjacency as it is said and as it is written, the noise."""
-    program, relation = runs.program, runs.relation
+    """What was checked, in words that are made from it: the program, the claim, adjacency, the noise."""
+    program, words = runs.program, words_of(runs)
     lines = [
         f"Program {program.name} is private in {claim.words}.",
         f"It returns {program.output}: {program.output_sort}{_on(program.output_grid)}.",
-        f"Adjacent inputs, in words: {relation.says or '(nothing is said)'}.",
+        *([f"Adjacent inputs, in words: {words}."] if words else []),
         f"Adjacent inputs, as they were checked: {_formally(runs)}.",
     ]
     wanted = [show(fact) for fact in program.requires]

@@ -21,6 +21,10 @@ class Monomial:
     factors: tuple[Term, ...]
     base: str
 
+    def __post_init__(self) -> None:
+        if self.coefficient < 0:
+            raise Refused(f"{self.coefficient} times {self.base} is negative: costs and scales are not")
+
 
 def read_monomial(reader: Reader, budgets: frozenset[str], *, scale: bool) -> Monomial:
     """A product such as `4*N/eps`, where it is a scale, or `2*N*eps`, where it is an amount."""

@@ -27,8 +27,9 @@ ANY = "any.k"
 """The index of any element, in a fact about each element of a list."""
 
 MOST_TEXT = 100_000
-MOST_LINES = 500
+MOST_LINES = 2000
 MOST_BLOCKS = 25
+MOST_TOKENS = 500
 _BUDGETS_THAT_ARE_NONE = ("rho", "delta")
 
 
@@ -105,8 +106,15 @@ class _Lines:
             frozenset(self.outputs), output, grid,
         )  # fmt: skip
 
+    def _short(self, text: str, scope: Scope) -> Reader:
+        reader = Reader(text, scope)
+        if len(reader.tokens) > MOST_TOKENS:
+            raise Refused(f"is longer than {MOST_TOKENS} names, numbers and operations: this checker does not read it")
+        return reader
+
     def _fact(self, at: int, text: str, scope: Scope) -> Term:
         self.at = at
+        self._short(text, scope)
         return read_term(text, scope)
 
     def _element(self, at: int, text: str, lists: frozenset[str]) -> tuple[str, Term]:
@@ -114,7 +122,9 @@ class _Lines:
         name, _, fact = text.partition(":")
         if name not in lists:
             raise Refused(f"{shortened(name)} is not an input list")
-        term = read_term(fact, Scope("a fact about each element", {**self.inputs, ANY: INT}, lists=lists))
+        scope = Scope("a fact about each element", {**self.inputs, ANY: INT}, lists=lists)
+        self._short(fact, scope)
+        term = read_term(fact, scope)
         require_own_elements(name, term)
         return name, term
 
@@ -159,7 +169,7 @@ class _Lines:
                 found.append(self._statement(line, level))
 
     def _statement(self, line: str, level: int) -> Statement:
-        at, reader = self.at, Reader(line, self.scope)
+        at, reader = self.at, self._short(line, self.scope)
         if word := reader.accept("if", "while"):
             test = reader.term()
             reader.take("then" if word == "if" else "do")

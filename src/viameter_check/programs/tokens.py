@@ -24,6 +24,7 @@ class Tokens:
     def __init__(self, text: str) -> None:
         self.text, self.place = text, 0
         self.tokens: list[tuple[str, str]] = []
+        self.ends: list[int] = []
         if len(text) > MOST_CHARACTERS:
             raise Refused(f"a text has {len(text)} characters: this checker reads up to {MOST_CHARACTERS}")
         if not text.isprintable():
@@ -35,6 +36,7 @@ class Tokens:
                 raise Refused(f"cannot read {shortened(text[where:].strip())} in {shortened(text.strip())}")
             self.tokens.append((str(found.lastgroup), found[str(found.lastgroup)]))
             where = found.end()
+            self.ends.append(where)
 
     def problem(self, message: str) -> Refused:
         """What to raise where the text cannot be read on."""
@@ -84,6 +86,11 @@ class Tokens:
             raise self.problem(f"expected a name, found {self.next[:60] or 'the end'!r}")
         self.place += 1
         return self.tokens[self.place - 1][1]
+
+    @property
+    def rest(self) -> str:
+        """The text that was not read yet."""
+        return self.text[self.ends[self.place - 1] if self.place else 0 :].strip()
 
     def done(self) -> None:
         """Nothing may be left."""

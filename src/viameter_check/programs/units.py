@@ -16,7 +16,7 @@ from typing import Any
 
 from viameter_check.amounts import read_number, shortened
 from viameter_check.document import require_fields
-from viameter_check.programs.frame import inside, read_list, read_sentence
+from viameter_check.programs.frame import inside, read_list
 from viameter_check.programs.reading import read_term
 from viameter_check.programs.relations import Runs
 from viameter_check.programs.scales import Monomial
@@ -69,7 +69,6 @@ class Mechanism:
     distance: int
     epsilon: Fraction
     delta: Fraction
-    says: str
 
 
 def product(terms: Iterable[Term]) -> Term:
@@ -94,8 +93,7 @@ def _mechanism(record: Any) -> Mechanism:
         if isinstance(value, float) or (name == "delta" and value > 1):
             raise Refused("expected a finite number, and a delta up to 1", name)
     distance = math.floor(found["distance"])  # arguments are integers
-    says = inside("says", read_sentence, record.get("says", ""))
-    return Mechanism(distance, found["epsilon"], found["delta"], says)
+    return Mechanism(distance, found["epsilon"], found["delta"])
 
 
 def odds_of(flip: Flip) -> Fraction | None:

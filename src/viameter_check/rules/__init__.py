@@ -2,7 +2,8 @@
 
 A rule looks at the node (where its numbers are measured, what was given, the premises, the parameters), refuses it
 where the theorem does not apply, and computes the bound on its own. To add a theorem, write such a function in the file
-of its family and put `@rule(slug, ...)` above it.
+of its family and put `@rule(slug, ...)` above it. `programs`, which rests on the check of programs, is put into the
+table by `viameter_check.checker`.
 """
 
 from viameter_check.rules import (  # noqa: F401  # each fills the table

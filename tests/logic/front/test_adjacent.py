@@ -1,6 +1,7 @@
 """Adjacencies relate exactly the pairs of inputs that they speak of, in every direction."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -158,7 +159,7 @@ def test_relations_are_kept_in_certificates() -> None:
         (PROGRAM, related("x<1> <= x<2> and q<1>[any.k] == q<2>[any.k]")),
     ):  # fmt: skip
         for direction in adjacency.directions(program):
-            assert neighbors_from_json(direction.to_json(), program) == direction
+            assert neighbors_from_json(direction.to_json(), program) == replace(direction, says="")
 
 
 @pytest.mark.parametrize(

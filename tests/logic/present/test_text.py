@@ -196,7 +196,7 @@ def test_unknown_without_a_file_or_a_line_still_says_what_is_missing() -> None:
     assert "What is missing (line 7 of the core text): it." in explained(unknown(NotProved("it", 7)))
     text = explained(unknown(NotProved("no shifts were found", 0)))
     assert "What is missing: no shifts were found." in text and "a larger bound" not in text
-    assert "no bound was proved for what thing costs when every q differs by at most 1" in flat(text)
+    assert "no bound was found for what thing costs when every q differs by at most 1" in flat(text)
 
 
 def test_mechanisms_that_are_called_are_told_with_what_they_cost() -> None:

@@ -1,6 +1,7 @@
 """Programs go wherever measurements go: compositions, odometers, neighborhoods, conversions."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -21,6 +22,7 @@ from viameter import neighborhood as nb
 from viameter.errors import OverBudget, SealedError
 from viameter.logic.front.adjacent import added_or_removed, all_differ, one_differs
 from viameter.logic.front.decorator import program_from_source
+from viameter.logic.kernel.rules.mechanism import mechanism
 from viameter.logic.running import ProgramMeasurement
 
 
@@ -94,7 +96,8 @@ def test_losses_of_programs_convert_and_releases_are_processed() -> None:
 
 def test_a_run_that_fails_says_nothing_of_the_data() -> None:
     core = program("program calls", "input x: int", "begin", "y :=$ call m(x)", "end", "return y")
-    core.mechanisms["m"] = str
+    integers = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+    core = replace(core, mechanisms={"m": mechanism(vm.laplace(integers, scale=1) >> vm.postprocess(str))})
     found = proved(core, all_differ("x"), "1")
     with pytest.raises(SealedError) as caught:
         found(424242)

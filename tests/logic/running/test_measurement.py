@@ -1,6 +1,6 @@
 """Proved programs as measurements: what they cost, and what is refused before they are made."""
 
-from dataclasses import replace
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -15,18 +15,17 @@ from tests.logic.running.programs import (
     ONE,
     RESPONSE,
     Function,
-    Verdict,
-    amount,
-    certificate,
+    claimed,
+    document,
     program,
     proved,
     verdict,
 )
 
 import viameter as vm
-from viameter.errors import NotExact, NoTheorem, NumberError, ParameterError
+from viameter.errors import NotExact, NumberError, ParameterError
+from viameter.logic.front.adjacency import Adjacency
 from viameter.logic.front.adjacent import all_differ
-from viameter.logic.lang.scales import Amount, Monomial
 from viameter.logic.running import ProgramMeasurement, measurement
 
 
@@ -52,8 +51,8 @@ def test_what_is_released_depends_on_budgets_and_public_inputs() -> None:
 
 def test_the_explanation_says_what_was_proved_for_which_program_and_adjacency() -> None:
     function = Function(ABOVE, EVERY)
-    shown = certificate(function, "eps")
-    found = measurement(function, verdict=Verdict(amount("eps", ABOVE), certificate=shown), eps="1/2", t=10)
+    shown = document(function, claimed("eps", ABOVE))
+    found = proved(ABOVE, EVERY, eps="1/2", t=10)
     text = str(found.explain(2))
     assert "On data at most 2 apart in LInfDistance(), releases are pure(1)-close in PureDP." in text
     assert (
@@ -63,14 +62,13 @@ def test_the_explanation_says_what_was_proved_for_which_program_and_adjacency() 
     assert f"(proof certificate {shown['digest']})" in text
     assert "[verified-program, outward]" in text
     assert found.explain(1).assumptions == ()
-    document = found.certificate(2).to_json()["derivation"]
-    assert document["kind"] == "derived"
-    assert document["parameters"] == {
-        "program": "above_threshold", "adjacency": "every element of q differs by at most 1", "costs": "eps",
-        "proof": f"proof certificate {shown['digest']}", "loss": {"measure": "pure", "epsilon": "1/2"},
-        "by": "1", "spacing": "1", "moves": "1", "most": "inf",
+    node = found.certificate(2).to_json()["derivation"]
+    assert node["kind"] == "derived"
+    assert json.loads(node["parameters"].pop("certificate")) == shown
+    assert node["parameters"] == {
+        "mechanisms": [], "budgets": [["eps", "1/2"]], "public": [["t", "10"]], "lengths": [],
+        "loss": {"measure": "pure", "epsilon": "1/2"}, "by": "1", "spacing": "1", "moves": "1", "most": "inf",
     }  # fmt: skip
-    assert "a proof without certificate" in str(proved(ABOVE, EVERY, eps=1, t=10).explain(1))
 
 
 def test_bounds_are_evaluated_at_budgets_and_public_inputs() -> None:
@@ -95,19 +93,17 @@ def test_logarithms_are_rounded_up() -> None:
         exact = 2 * gmpy2.log(gmpy2.mpfr(3)) + gmpy2.log(gmpy2.mpfr(3) / 2)
         above = gmpy2.mpfr(gmpy2.mpq(loss.epsilon.numerator, loss.epsilon.denominator)) - exact
         assert 0 < above < gmpy2.mpfr(2) ** -60
-    assert proved(RESPONSE, all_differ("b"), "ln(1)").map(1) == vm.pure(0)
-    negative = Verdict(Amount((Monomial.of(Fraction(1), (), "ln(1/2)"),)))
-    with pytest.raises(ParameterError, match="logarithm of a number below 1"):
-        measurement(Function(RESPONSE, all_differ("b")), verdict=negative)
 
 
 def test_concentrated_and_approximate_verdicts_give_losses_of_their_measure() -> None:
     core = program("program g", "input q: list", "begin", "y :=$ gauss(10, q[0])", "end", "return y")
 
-    def made(found: Any, **given: Any) -> Any:
-        return measurement(Function(core, EVERY), verdict=found, **given)
+    def made(text: str, measure: str, delta: str | None = None, **given: Any) -> Any:
+        function = Function(core, EVERY)
+        found = verdict(function, claimed(text, core, measure=measure, delta=delta))
+        return measurement(function, verdict=found, **given)
 
-    concentrated = made(verdict("1/200", core, measure="zcdp"))
+    concentrated = made("1/200", "zcdp")
     assert (concentrated.measure, concentrated.map(1), concentrated.map(3)) == (
         vm.ZCDP,
         vm.zcdp("1/200"),
@@ -115,44 +111,16 @@ def test_concentrated_and_approximate_verdicts_give_losses_of_their_measure() ->
     )
     assert "proved to cost rho 1/200 where" in str(concentrated.explain(1))
     # A rho for each element of a list is not the rho of one.
-    several = made(verdict("1/200*len(q)", core, measure="zcdp"), length=3)
-    assert several.map(1) == vm.zcdp("3/200")
-    approximate = made(verdict("1", core, measure="approx", delta=Fraction(1, 10**6)))
+    assert made("1/200*len(q)", "zcdp", length=3).map(1) == vm.zcdp("3/200")
+    approximate = made("1", "approx", "1/1000000")
     assert (approximate.measure, approximate.map(1)) == (vm.ApproxDP, vm.approx(1, "1e-6"))
     assert "proved to cost 1 with delta 1/1000000 where" in str(approximate.explain(1))
     assert approximate.map(2).delta > Fraction(2, 10**6)
-    with pytest.raises(NoTheorem, match="the verdict is in 'renyi': expected 'pure', 'zcdp' or 'approx'"):
-        made(verdict("1", core, measure="renyi"))
-
-
-SEVERAL = program("program g", "input q: list", "begin", "y := q[0]", "end", "return y")
-
-
-def shown_for_each(epsilon: str, delta: str, proved_for_each: str, base: str) -> Any:
-    """A verdict whose bound forgets what its proof says: that so much of a base is spent for each element."""
-    each = replace(amount(f"{proved_for_each}*len(q)", SEVERAL).parts[0], base=base)
-
-    class Proof:
-        claim = Amount((each,))
-
-    class Found(Verdict):
-        proofs = (Proof(),)
-
-    return Found(amount(epsilon, SEVERAL), measure="approx", delta=Fraction(delta))
-
-
-def test_a_delta_that_is_proved_for_each_round_is_counted_for_each_round() -> None:
-    found = shown_for_each("1", "1/1000", "1/1000", "delta")
-    assert measurement(Function(SEVERAL, EVERY), verdict=found, length=5).map(1) == vm.approx(1, "1/200")
-    with pytest.raises(ParameterError, match="depends on the length of q: fix it"):
-        measurement(Function(SEVERAL, EVERY), verdict=found)
-
-
-def test_a_rho_that_is_proved_for_each_round_is_counted_for_each_round() -> None:
-    found = shown_for_each("3/5", "1/1000000", "1/200", "rho")
-    assert measurement(Function(SEVERAL, EVERY), verdict=found, length=1).map(1) == vm.approx("3/5", "1e-6")
-    with pytest.raises(NoTheorem, match="what was proved comes to rho 1/2 here, which does not give approx"):
-        measurement(Function(SEVERAL, EVERY), verdict=found, length=100)
+    assert made("1", "approx", "0").map(1) == vm.approx(1, 0)
+    for measure, delta in (("renyi", None), ("pure", "1/10"), ("zcdp", "1/10"), ("approx", None), ("approx", "2")):
+        if measure != "zcdp":  # the delta of which is not read
+            with pytest.raises(ParameterError, match=r"claim|expected"):
+                made("1", measure, delta)
 
 
 @pytest.mark.parametrize(
@@ -223,3 +191,12 @@ def test_an_adjacency_of_no_input_is_refused() -> None:
 
     with pytest.raises(ParameterError, match="no private input at all"):
         proved(ABOVE, Nothing("q", None, False, False), eps=1, t=1)
+
+    class Another(Adjacency):
+        private: frozenset[str] = frozenset({"t"})
+
+        def directions(self, program: Any) -> Any:
+            return EVERY.directions(program)
+
+    with pytest.raises(ParameterError, match="other private inputs than its relation"):
+        proved(ABOVE, Another(), eps=1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.logic.running.naive import run
-from tests.logic.running.programs import Function, proved, verdict
+from tests.logic.running.programs import proved
 
 import viameter as vm
 from viameter.errors import NoTheorem, ParameterError
@@ -14,7 +14,6 @@ from viameter.logic.front.adjacent import added_or_removed, all_differ
 from viameter.logic.front.decorator import program_from_source
 from viameter.logic.lang.core import Program
 from viameter.logic.lang.parsing import read_program
-from viameter.logic.running import measurement
 from viameter.logic.running.slots import require_slotwise
 
 ROWS = added_or_removed("q")
@@ -220,4 +219,4 @@ def test_rows_together_with_another_input_are_refused() -> None:
     text = "def f(q: list[int], x: int, eps: vm.Eps) -> int: return sum(q) + x + vm.lap(1 / eps)"
     made: Any = program_from_source(text, adjacent=(ROWS, all_differ("x")))
     with pytest.raises(NoTheorem, match="more may differ at once"):
-        measurement(Function(made.core, made.adjacent), verdict=verdict("eps", made.core), eps=1)
+        proved(made.core, made.adjacent, eps=1)

@@ -18,11 +18,11 @@ from viameter.logic.front.adjacent import added_or_removed, all_differ, one_diff
 from viameter.logic.front.decorator import program_from_source
 from viameter.logic.lang.core import Input, Program
 from viameter.logic.lang.parsing import read_program
-from viameter.logic.running import measurement, verified_program
+from viameter.logic.running import verified_program
 from viameter.logic.running.theorem import steps_between
 
 Point = tuple[int, ...]
-PARAMETERS: dict[str, Any] = {"program": "p", "adjacency": "a", "costs": "eps", "proof": "none"}
+PARAMETERS: dict[str, Any] = {"certificate": "{}", "mechanisms": (), "budgets": (), "public": (), "lengths": ()}
 
 
 def walks(points: Iterable[Point], is_step: Callable[[Point, Point], bool]) -> dict[tuple[Point, Point], float]:
@@ -422,6 +422,4 @@ def test_inputs_on_a_grid_of_whole_numbers_move_by_multiples_of_it() -> None:
 
 
 def measurement_of(core: Program, adjacent: Adjacency) -> Any:
-    from tests.logic.running.programs import Function, verdict
-
-    return measurement(Function(core, adjacent), verdict=verdict("1", core))
+    return proved(core, adjacent, "1")

@@ -125,7 +125,7 @@ def test_thresholded_keys_of_units_ensures_a_delta_that_is_attained(groups: int,
         assert close(true, 1 - (1 - laplace_tail(threshold - 1, scale)) ** groups)
 
 
-def test_thresholded_keys_of_units_ensures_less_than_the_theorem_on_rows_says() -> None:
+def test_thresholded_keys_of_units_ensures_no_more_than_the_theorem_on_rows_says() -> None:
     from viameter.mechanisms.threshold import thresholded_keys
 
     for scale, groups, threshold, d in itertools.product(SCALES, (1, 2, 5), (30, 100), (1, 2)):

@@ -36,7 +36,7 @@ def test_the_statement_says_the_program_the_claim_adjacency_and_the_noise() -> N
     assert report.statement.splitlines() == [
         "Program above_threshold is private in pure: epsilon at most eps.",
         "It returns result: int.",
-        "Adjacent inputs, in words: every query differs by at most 1.",
+        "Adjacent inputs, in words: every element of q differs by at most 1.",
         "Adjacent inputs, as they were checked: private is q: list; the same in both runs is t: int; lists keep their"
         " length; abs(q<1>[any.k] - q<2>[any.k]) <= 1 for every any.k from 0 below len(q).",
         "Budgets, each any number above 0: eps.",
@@ -76,7 +76,7 @@ def test_mechanisms_that_are_called_are_taken_on_trust() -> None:
     report = check_program(calls())
     (claim,) = report.claims
     assert claim.path == "mechanisms.noisy"
-    assert claim.message == "epsilon 1/2 and delta 1/1000 for arguments up to 2 apart: somebody said so"
+    assert claim.message == "the mechanism noisy has epsilon 1/2 and delta 1/1000 for arguments up to 2 apart"
     assert "Taken on trust:" in str(report)
 
 
@@ -115,7 +115,11 @@ def test_concentrated_loss_is_converted() -> None:
     for amount, rho in (("9*ln(3)", "1/200"), ("9", "1/200*ln(3)")):
         assert check_program(gauss(claim(amount, rho=rho))).failures[0].path in ("claim.amount", "claim.rho")
     for amount, delta, rho in (("1/2", "2", "1/200"), ("1/100", "1/1000000", "1"), ("1/2", "1/1000000", "(-1)")):
-        assert check_program(gauss(claim(amount, delta, rho))).failures[0].path in ("claim", "claim.amount")
+        assert check_program(gauss(claim(amount, delta, rho))).failures[0].path in (
+            "claim",
+            "claim.amount",
+            "claim.rho",
+        )
     below = check_program(gauss(claim("1/2", rho="1/400")))
     assert below.failures[0].path == "proofs[0].units[rho]"
     finer = changed(gauss(claim("1/2", rho="1/400")), (("proofs", 0, "units", "rho", "number"), 400))

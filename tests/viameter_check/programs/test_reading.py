@@ -213,7 +213,7 @@ def test_a_program_is_read_in_full() -> None:
         ("begin", "each q: q <= 1\nbegin", 4, "not an input list"),
         ("noise :=$ lap(1/eps)", "noise :=$ lap(1/other)", 5, "only numbers and a budget"),
         ("noise :=$ lap(1/eps)", "noise :=$ lap(0/eps)", 5, "above 0"),
-        ("noise :=$ lap(1/eps)", "noise :=$ lap((-1)/eps)", 5, "above 0"),
+        ("noise :=$ lap(1/eps)", "noise :=$ lap((-1)/eps)", 5, "is negative"),
         ("noise :=$ lap(1/eps)", "noise :=$ lap(1/eps, true)", 5, "a center is int"),
         ("noise :=$ lap(1/eps)", "noise :=$ gauss(1/eps)", 5, "only numbers"),
         ("noise :=$ lap(1/eps)", "noise :=$ gauss(1/ln(3))", 5, "over no budget"),

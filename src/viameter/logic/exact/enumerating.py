@@ -16,6 +16,7 @@ from math import lcm
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.logic.deadline import tick
 from viameter.logic.exact.compiling import Branch, Loop, Machine, Operation, Step, machine_of
 from viameter.logic.exact.evaluating import Output, Value, read_inputs, start_of
 from viameter.logic.exact.laws import law_of
@@ -65,6 +66,7 @@ class _Execution:
 
     def all_of(self, operations: tuple[Operation, ...], population: _Population) -> _Population:
         for operation in operations:
+            tick()
             if self.effort.deadline is not None and time.monotonic() > self.effort.deadline:
                 self.lose(population)
             if not population.states:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import typing
 from dataclasses import dataclass
 from fractions import Fraction
 from types import GenericAlias
 from typing import Any, Literal
 
 from viameter.errors import ViameterError
-from viameter.logic.front.constants import MISSING, text_or_number
+from viameter.logic.front.constants import ELSEWHERE, MISSING, text_or_number
 from viameter.logic.front.kinds import BIT, BOOL, INT, Kind, number
 from viameter.logic.front.markers import Between, Eps, Grid
 from viameter.logic.front.source import Source
@@ -41,7 +42,9 @@ def declared(source: Source, node: ast.expr) -> Declared:
             except SyntaxError:
                 raise _unknown(source, node) from None
             return declared(source, ast.copy_location(_moved(inner, node), node))
-        case ast.Subscript(value=ast.Name(id="list" | "List") | ast.Attribute(attr="List"), slice=element):
+        case ast.Subscript(
+            value=(ast.Name(id="list" | "List") | ast.Attribute(attr="List")) as kind, slice=element
+        ) if _found(source, kind) in (MISSING, list, typing.List):  # noqa: UP006  # the old name of it
             return _list_of(source, node, declared(source, element))
         case ast.Name(id=name) | ast.Attribute(attr=name):
             plain = {"int": Declared("scalar"), "bool": Declared("scalar", BOOL), "Eps": Declared("budget")}
@@ -59,7 +62,7 @@ def _found(source: Source, node: ast.expr) -> Any:
             return source.names.get(name, MISSING)
         case ast.Attribute(value=inner, attr=name):
             around = _found(source, inner)
-            return MISSING if around is MISSING else getattr(around, name, MISSING)
+            return MISSING if around is MISSING else getattr(around, name, ELSEWHERE)
     return MISSING
 
 

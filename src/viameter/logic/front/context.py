@@ -16,11 +16,12 @@ from fractions import Fraction
 from typing import Any
 
 from viameter.logic.front.annotations import Declared
-from viameter.logic.front.constants import MISSING, constant
+from viameter.logic.front.constants import ELSEWHERE, MISSING, constant
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.front.kinds import BIT, UNKNOWN, Kind, join
 from viameter.logic.front.markers import MARKERS
 from viameter.logic.front.names import Names
+from viameter.logic.front.slots import Builtin
 from viameter.logic.front.source import Source
 from viameter.logic.front.values import Value, to_kind
 from viameter.logic.lang.core import Append, Assign, Block, Program, Sample, Statement, While
@@ -90,9 +91,12 @@ class Context:
         return self.source.error(node, what, hint)
 
     def lookup(self, name: str) -> Any:
-        """What the module around the function knows of a name that is none of its variables."""
+        """What a name stands for, as Python looks it up: a variable of the function, else what is around it.
+
+        Of a variable nothing is known; of a name that is bound nowhere, it is what Python or viameter has under it.
+        """
         if name in self.locals or name in self.inputs or name in self.budgets:
-            return MISSING
+            return ELSEWHERE
         return self.source.names.get(name, MISSING)
 
     def constant(self, node: ast.expr) -> Fraction | bool | None:
@@ -130,13 +134,20 @@ class Context:
             "call vm.lap and the like, other programs, abs, min, max, len or sum",
         )  # fmt: skip
 
+    def is_builtin(self, node: ast.expr) -> bool:
+        """Whether a name stands for what Python has under it."""
+        name, found = self._resolved(node)
+        return isinstance(node, ast.Name) and (found is MISSING or found is getattr(builtins, name, ELSEWHERE))
+
     def _resolved(self, node: ast.expr) -> tuple[str, Any]:
         match node:
+            case Builtin(id=name):
+                return name, getattr(builtins, name)
             case ast.Name(id=name):
                 return name, self.lookup(name)
             case ast.Attribute(value=inner, attr=name):
-                around = self._resolved(inner)[1] if isinstance(inner, ast.Name | ast.Attribute) else MISSING
-                return name, MISSING if around is MISSING else getattr(around, name, MISSING)
+                around = self._resolved(inner)[1] if isinstance(inner, ast.Name | ast.Attribute) else ELSEWHERE
+                return name, MISSING if around is MISSING else getattr(around, name, ELSEWHERE)
         return "", MISSING
 
     # Variables.

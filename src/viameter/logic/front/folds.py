@@ -6,7 +6,7 @@ import ast
 
 from viameter.logic.front.context import Context
 from viameter.logic.front.inputs import PRESENT
-from viameter.logic.front.slots import SlotRead
+from viameter.logic.front.slots import Builtin, SlotRead
 from viameter.logic.front.values import Value
 
 
@@ -43,7 +43,7 @@ def _tree(node: ast.Call, name: str, counter: str, items: str, *, slotted: bool,
     if slotted:
         mark = ast.Subscript(_load(over), _load(counter), ast.Load())
         add = ast.If(ast.Compare(mark, [ast.Eq()], [ast.Constant(1)]), [add], [])
-    test = ast.Compare(_load(counter), [ast.Lt()], [ast.Call(_load("len"), [_load(over)], [])])
+    test = ast.Compare(_load(counter), [ast.Lt()], [ast.Call(Builtin("len", ast.Load()), [_load(over)], [])])
     step = _set(counter, ast.BinOp(_load(counter), ast.Add(), ast.Constant(1)))
     tree = [_set(name, ast.Constant(0)), _set(counter, ast.Constant(0)), ast.While(test, [add, step], [])]
     for statement in tree:

@@ -14,7 +14,7 @@ from viameter.logic.front.context import Context
 from viameter.logic.front.effects import has_effects
 from viameter.logic.front.inputs import PRESENT
 from viameter.logic.front.kinds import INT
-from viameter.logic.front.slots import SlotRead
+from viameter.logic.front.slots import Builtin, SlotRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,16 @@ class Iteration:
 def iteration(ctx: Context, node: ast.For, body: tuple[ast.stmt, ...]) -> Iteration:
     """The parts of a for loop with this body."""
     match node.target, node.iter:
-        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if 1 <= len(args) <= 3:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range") as function, args=args, keywords=[]) if 1 <= len(
+            args
+        ) <= 3 and ctx.is_builtin(function):
             return _range(ctx, node, body, name, args)
         case ast.Name(id=name), ast.Name(id=items) if _is_list(ctx, items):
             return _slots(ctx, node, body, name, items) if items in ctx.slots else _items(ctx, node, body, name, items)
         case (
             ast.Tuple(elts=[ast.Name(id=index), ast.Name(id=name)]),
-            ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=items)], keywords=[]),
-        ) if _is_list(ctx, items):
+            ast.Call(func=ast.Name(id="enumerate") as function, args=[ast.Name(id=items)], keywords=[]),
+        ) if _is_list(ctx, items) and ctx.is_builtin(function):
             if items in ctx.slots:
                 raise ctx.error(
                     node, f"enumerate({items}) gives rows an index, and rows of {items} may be added or removed",
@@ -49,7 +51,7 @@ def iteration(ctx: Context, node: ast.For, body: tuple[ast.stmt, ...]) -> Iterat
             return _enumerate(ctx, node, body, index, name, items)
     raise ctx.error(
         node, f"a loop over {ast.unparse(node.iter)} is outside the subset",
-        "write for i in range(n), for x in q or for i, x in enumerate(q), of an input list q",
+        "write for i in range(n), for x in q or for i, x in enumerate(q), of an input list q, with Python's own range",
     )  # fmt: skip
 
 
@@ -179,7 +181,7 @@ def _step(node: ast.For, counter: str, step: int) -> ast.stmt:
 
 
 def _below_length(node: ast.For, counter: str, items: str) -> ast.expr:
-    length = ast.Call(_name("len"), [_name(items)], [])
+    length = ast.Call(Builtin("len", ast.Load()), [_name(items)], [])
     return _located(node, ast.Compare(_name(counter), [ast.Lt()], [length]))
 
 

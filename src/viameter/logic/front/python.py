@@ -41,6 +41,7 @@ from viameter.logic.lang.parsing import canonical
 from viameter.logic.lang.terms import Var
 
 _MOST_PASSES = 40
+TOO_DEEP = ("the program is nested too deeply", "name the parts of long expressions, and put loops into programs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,12 @@ def _compile(source: Source, requires: str | Iterable[str], private: frozenset[s
     for name in slots:
         if name in inputs and inputs[name].shape == "list":
             inputs[name + PRESENT] = Declared("list", BIT, 0, 1)
-    ctx = _context(source, inputs, budgets, private, slots, returns)
-    _translate(ctx)
-    return _finished(ctx, tuple(parameters), required(source, requires, core_inputs(inputs)))
+    try:
+        ctx = _context(source, inputs, budgets, private, slots, returns)
+        _translate(ctx)
+        return _finished(ctx, tuple(parameters), required(source, requires, core_inputs(inputs)))
+    except RecursionError:
+        raise source.error(source.tree, *TOO_DEEP) from None
 
 
 def _parameters(source: Source) -> dict[str, Declared]:
@@ -187,7 +191,10 @@ def _finished(ctx: Context, parameters: tuple[str, ...], requires: tuple[Any, ..
         source.tree.name, core_inputs(ctx.inputs), ctx.budgets, tuple(facts), body, output, tuple(each),
         ctx.returns.kind.grid or core_inputs({"": ctx.returns})[0].grid, mechanisms=dict(ctx.mechanisms),
     )  # fmt: skip
-    program = canonical(made)
+    try:
+        program = canonical(made)
+    except ParameterError as problem:
+        raise source.error(source.tree, str(problem), TOO_DEEP[1]) from None
     old = [statement for statement in statements_of(made.body) if not isinstance(statement, Skip)]
     lines = {id(before): after.at for before, after in zip(old, statements_of(program.body), strict=True)}
     return Compiled(

@@ -149,10 +149,12 @@ def _leaf(ctx: Context, node: ast.expr) -> Product:
 def _private_part(ctx: Context, node: ast.expr) -> ast.expr | None:
     """The first part that may depend on private data or on what was drawn; None if there is none."""
     match node:
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
+        case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name(id=name)], keywords=[]) if ctx.is_builtin(
+            function
+        ):
             return node if name in ctx.slots or name not in ctx.inputs else None
         case ast.Call(func=function, args=args, keywords=[]) if (
-            isinstance(function, ast.Name) and function.id in _PUBLIC_CALLS
+            isinstance(function, ast.Name) and function.id in _PUBLIC_CALLS and ctx.is_builtin(function)
         ):
             return next((part for arg in args if (part := _private_part(ctx, arg)) is not None), None)
         case ast.Call():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import fractions
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -13,6 +15,11 @@ from viameter.errors import ParameterError, plain
 from viameter.logic.front.constants import ELSEWHERE, MISSING, constant
 from viameter.logic.front.errors import ProgramError
 from viameter.logic.front.markers import MARKERS
+
+KNOWN = frozenset({*MARKERS, *vars(builtins), "Fraction", "ln", "log"})
+"""Names that are known by themselves where nothing else is bound to them."""
+NUMBERS = {"math": math, "fractions": fractions}
+"""Modules of Python that a text may import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ def source_of(function: Callable[..., Any]) -> Source:
         raise ProgramError(
             f"the source of {function.__name__} is not available",
             file=file, line=function.__code__.co_firstlineno,
-            hint="a program must stand in a file, or be given as text: vm.program_from_source(text, ...)",
+            hint="a program must stand in a file, or be given as text: viameter.logic.program_from_source(text, ...)",
         ) from None  # fmt: skip
     # An indented function is put below an `if`, which keeps its lines, those within strings too.
     above = [] if not lines[0][:1].isspace() else ["if True:\n"]
@@ -87,6 +94,10 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
         raise ProgramError(
             f"this is not Python: {problem.msg}", file="<text>", line=line, text=shown, hint="give the text of one def"
         ) from None
+    except (RecursionError, MemoryError):
+        raise ProgramError(
+            "the text is nested too deeply", file="<text>", line=1, hint="name the parts of long expressions"
+        ) from None
     known: dict[str, Any] = dict(names or {})
     for statement in module.body:
         match statement:
@@ -105,17 +116,19 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
 
 
 def _imported(statement: ast.stmt) -> dict[str, Any]:
-    """Names that an import of the library or of Python's numbers gives: known by name, or Python's own logarithm."""
+    """Names that an import gives: those of the library are known by name, and Python's numbers are what they are."""
     found: dict[str, Any] = {}
     if isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             module = alias.name if isinstance(statement, ast.Import) else statement.module or ""
             bound = alias.asname or alias.name.partition(".")[0]
-            renamed = bound != alias.name and bound in MARKERS
-            if module.partition(".")[0] in ("viameter", "fractions") and not renamed:
+            # Under another name it would pass for what Python or viameter has under that name.
+            renamed = bound != alias.name and (bound in KNOWN or alias.name in KNOWN)
+            if module.partition(".")[0] == "viameter" and not renamed:
                 found[bound] = MISSING
-            elif module == "math":
-                found[bound] = math if isinstance(statement, ast.Import) else getattr(math, alias.name, ELSEWHERE)
+            elif module in NUMBERS:
+                plain = isinstance(statement, ast.Import)
+                found[bound] = NUMBERS[module] if plain else getattr(NUMBERS[module], alias.name, ELSEWHERE)
     return found
 
 

@@ -8,7 +8,14 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from viameter.errors import ParameterError
-from viameter.logic.kernel.wellformed import RESERVED, check_mechanism, check_neighbors, check_program, check_public
+from viameter.logic.kernel.wellformed import (
+    RESERVED,
+    check_bases,
+    check_mechanism,
+    check_neighbors,
+    check_program,
+    check_public,
+)
 from viameter.logic.lang.core import (
     ANY,
     Call,
@@ -82,6 +89,7 @@ class Context:
         object.__setattr__(self, "units", MappingProxyType(dict(self.units)))
         check_program(self.program)
         check_neighbors(self.program, self.neighbors)
+        check_bases(self.program, self.units)
         check_public(self.program, self.neighbors, self.factors())
 
     @property

@@ -11,15 +11,30 @@ from viameter.logic.kernel.rules.loops import body_post, while_
 from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import append, append_one, assign, assign_one, cond, cond_one, seq, skip
 from viameter.logic.kernel.rules.weakening import consequence
-from viameter.logic.lang.core import Append, Assign, Block, If, Program, Sample, Statement, While, assigned
+from viameter.logic.kernel.wellformed import check_claim
+from viameter.logic.lang.core import (
+    Append,
+    Assign,
+    Block,
+    If,
+    Program,
+    Sample,
+    Statement,
+    While,
+    assigned,
+    statements_of,
+)
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import FALSE, ONE, ZERO, Term, Var, add, eq, implies, le, sort_of
 
 
 def bounds_of(context: Context, claim: Amount) -> dict[str, Term]:
     """The claim in units, by base: 0 for a base in which the program spends and that the claim does not name."""
+    check_claim(context.program, context.neighbors, claim)
     found: dict[str, Term] = dict.fromkeys(context.units, ZERO)
     for part in claim.parts:
+        if part.base not in found:
+            raise ParameterError(f"nothing is counted in {part.base!r} here; make units with units_for(program, claim)")
         found[part.base] = add(found[part.base], context.units[part.base].count(part))
     return found
 
@@ -28,14 +43,25 @@ def goal(context: Context, claim: Amount, *, pointwise: bool) -> Assertion:
     """What a program must end in: equal outputs within the claim; pointwise, for the output that is asked about."""
     output = context.program.output
     bounds = bounds_of(context, claim)
-    within = [Clause(le(cost(base), most), f"the cost stays within {claim}", 0) for base, most in bounds.items()]
+    spent, ended = last_draw(context.program), last_output(context.program)
+    within = [Clause(le(cost(base), most), f"the cost stays within {claim}", spent) for base, most in bounds.items()]
     first, second = Var(output.name, output.sort, 1), Var(output.name, output.sort, 2)
     if not pointwise:
         equal = same(output) if output.sort == "list" else eq(first, second)
-        return conjunction((Clause(equal, "both runs have the same output", 0), *within))
+        return conjunction((Clause(equal, "both runs have the same output", ended), *within))
     asked = eq(first, RESULT)
-    ends = (Clause(eq(second, RESULT), "the second run has the output of the first", 0), *within)
+    ends = (Clause(eq(second, RESULT), "the second run has the output of the first", ended), *within)
     return conjunction(Clause(implies(asked, entry.term), entry.what, entry.line) for entry in ends)
+
+
+def last_draw(program: Program) -> int:
+    """The line of the last draw, where the whole cost is known; 0 if there is none."""
+    return max((s.at for s in statements_of(program.body) if isinstance(s, Sample)), default=0)
+
+
+def last_output(program: Program) -> int:
+    """The line that gives the output its value, the last of them; 0 if there is none."""
+    return max((s.at for s in statements_of(program.body) if getattr(s, "target", None) == program.output), default=0)
 
 
 def start(context: Context) -> Assertion:
@@ -57,19 +83,25 @@ def derive(asks: Asks, claim: Amount, proof: Proof) -> Judgment:
     for line, found in proof.invariants.items():
         for term in found:
             check_speaks(context, term, ghosts=True, where=f"line {line}")
-    for factor in context.factors():
-        # The oracle takes this for known elsewhere, so it must follow from what the program requires alone.
-        demand_factor(asks, factor)
+    demand_factors(asks, claim)
     body = _block(asks, context.program.body, goal(context, claim, pointwise=proof.pointwise), proof)
     return consequence(asks, body, pre=start(context))
 
 
-def demand_factor(asks: Asks, factor: Term) -> None:
-    """A factor of a scale is at least 1, by what the program requires."""
-    obligation = Obligation((), le(ONE, factor), f"the factor {factor} of a scale is positive", 0, "scale")
-    answer = asks.ask_without_positivity(obligation)
-    if not answer.holds:
-        raise Unproved(obligation, answer)
+def demand_factors(asks: Asks, claim: Amount) -> None:
+    """Factors of scales are at least 1, and no term of the claim is negative, by what the program requires alone.
+
+    The oracle takes the former for known elsewhere.
+    """
+    context = asks.context
+    goals = [(le(ONE, factor), f"the factor {factor} of a scale is positive") for factor in context.factors()]
+    bound = dict.fromkeys(factor for part in claim.parts for factor in part.factors)
+    goals += [(le(ZERO, factor), f"the factor {factor} of the bound is not negative") for factor in bound]
+    for goal_, what in goals:
+        obligation = Obligation((), goal_, what, 0, "scale")
+        answer = asks.ask_without_positivity(obligation)
+        if not answer.holds:
+            raise Unproved(obligation, answer)
 
 
 def check_admissible(context: Context, proof: Proof) -> None:

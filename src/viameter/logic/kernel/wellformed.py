@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.logic.lang.core import (
     ANY,
     Assign,
@@ -25,8 +25,8 @@ from viameter.logic.lang.core import (
     statements_of,
     terms_of,
 )
-from viameter.logic.lang.parsing import read_program
-from viameter.logic.lang.scales import Monomial, logarithm_of
+from viameter.logic.lang.parsing import check_size, read_program
+from viameter.logic.lang.scales import Amount, Monomial, check_base, logarithm_of
 from viameter.logic.lang.terms import App, Term, Var, subterms
 from viameter.logic.lang.text import show_program
 from viameter.logic.neighbors import Neighbors
@@ -59,6 +59,7 @@ def check_program(program: Program) -> None:
             raise ParameterError(f"line {statement.at}: a list is appended to, not assigned")
         if isinstance(statement, Sample):
             _check_law(program, statement, lists)
+    check_size(program)
     # Certificates keep the text, so that the text must say all: sorts, too, are those that are read from it.
     if read_program(show_program(program)) != program:
         raise ParameterError(f"the text of program {program.name} reads as another program: its sorts do not fit")
@@ -93,8 +94,7 @@ def _check_law(program: Program, statement: Sample, lists: set[str]) -> None:
 
 
 def _check_scale(scale: Monomial, budgets: frozenset[str], at: int) -> None:
-    logarithm = logarithm_of(scale.base)
-    known = scale.base == "1" or scale.base in budgets or (logarithm is not None and logarithm > 1)
+    known = scale.base == "1" or scale.base in budgets or logarithm_of(scale.base) is not None
     if scale.coefficient <= 0 or not known:
         raise ParameterError(f"line {at}: the scale {scale.as_scale()} is not a positive one")
 
@@ -107,8 +107,26 @@ def check_mechanism(program: Program, name: str, at: int = 0) -> None:
     if entry is None:
         known = ", ".join(sorted(program.mechanisms)) or "none"
         raise ParameterError(f"line {at}: no mechanism {name!r} was given; given: {known}")
-    if not isinstance(entry, Mechanism):
+    if type(entry) is not Mechanism:
         raise ParameterError(f"line {at}: {name} must be mechanism(measurement, distance=...), whose cost its map says")
+
+
+def check_bases(program: Program, bases: Iterable[str]) -> None:
+    """Costs are counted in the program's budgets, numbers, logarithms of numbers above 1, rho and delta."""
+    for base in bases:
+        check_base(base)
+        if base not in ("1", "rho", "delta", *program.budgets) and logarithm_of(base) is None:
+            known = ", ".join(program.budgets) or "none"
+            raise ParameterError(f"costs cannot be counted in {base!r}; the budgets of {program.name} are: {known}")
+
+
+def check_claim(program: Program, neighbors: Neighbors, claim: Amount) -> None:
+    """A bound is known before there are data: its factors are public inputs and lengths."""
+    if type(claim) is not Amount:
+        raise ParameterError(f"{plain(claim)} is no amount: a claim is one")
+    check_bases(program, (part.base for part in claim.parts))
+    for factor in (factor for part in claim.parts for factor in part.factors):
+        _check_public(program, neighbors, factor, f"the bound {claim}")
 
 
 def check_neighbors(program: Program, neighbors: Neighbors) -> None:

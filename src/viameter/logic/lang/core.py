@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from viameter.logic.lang.scales import Monomial
@@ -178,7 +179,11 @@ class Program:
     each: tuple[tuple[str, Term], ...] = ()
     output_grid: Fraction = Fraction(1)
     source: Mapping[int, int] = field(default_factory=dict, compare=False)
-    mechanisms: dict[str, Any] = field(default_factory=dict, compare=False)
+    mechanisms: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        # What a proof was made for is what is run: nobody exchanges a mechanism afterwards.
+        object.__setattr__(self, "mechanisms", MappingProxyType(dict(self.mechanisms)))
 
     def input(self, name: str) -> Input | None:
         """The input of this name, or None."""

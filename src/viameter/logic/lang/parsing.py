@@ -30,9 +30,10 @@ from viameter.logic.lang.core import (
     While,
     assigned,
     statements_of,
+    terms_of,
 )
 from viameter.logic.lang.scales import Amount, Monomial
-from viameter.logic.lang.terms import FALSE, TRUE, ZERO, Num, Sort, Term, Var, apply, ite, show, sort_of
+from viameter.logic.lang.terms import FALSE, TRUE, ZERO, Num, Sort, Term, Var, apply, height, ite, show, sort_of
 from viameter.logic.lang.text import show_program
 
 _TOKEN = re.compile(
@@ -40,6 +41,18 @@ _TOKEN = re.compile(
     r"|(?P<op>:=\$|:=|=>|==|!=|<=|>=|//|[-+*/%<>()\[\],:]))"
 )
 _WORDS = frozenset({"and", "or", "not", "if", "then", "else", "end", "while", "do", "skip", "true", "false", "call"})
+
+# What the text of a program may be: the checker of certificates reads no more, so that no more is proved either.
+MOST_DIGITS = 300
+MOST_NESTED = 30
+"""Brackets in brackets."""
+MOST_BLOCKS = 25
+"""Branches and loops in one another."""
+MOST_TOKENS = 500
+"""Names, numbers and operations of one line."""
+MOST_LINES = 2000
+MOST_TEXT = 100_000
+
 _FUNCTIONS = {"abs": 1, "min": 2, "max": 2, "ite": 3, "len": 1}
 
 
@@ -51,6 +64,7 @@ class Reader:
     sorts: Mapping[str, Sort] = field(default_factory=dict)
     tokens: list[tuple[str, str]] = field(default_factory=list)
     at: int = 0
+    level: int = 0
 
     def __post_init__(self) -> None:
         where = 0
@@ -91,12 +105,35 @@ class Reader:
         if self.peek():
             raise ParameterError(f"{self.text.strip()!r}: did not expect {self.peek()!r}")
 
+    def integer(self) -> int:
+        """A number without a sign."""
+        text = self.take()
+        if self.tokens[self.at - 1][0] != "number" or len(text) > MOST_DIGITS:
+            raise ParameterError(
+                f"{self.text.strip()[:99]!r}: expected a number of up to {MOST_DIGITS} digits, found {text[:30]!r}"
+            )
+        return int(text)
+
+    def ratio(self) -> Fraction:
+        """A number such as 3 or 1/2."""
+        top = self.integer()
+        below = self.integer() if self.accept("/") else 1
+        if below == 0:
+            raise ParameterError(f"{self.text.strip()!r}: division by zero")
+        return Fraction(top, below)
+
     # Terms, from the loosest operation to the tightest.
 
     def term(self) -> Term:
         """A whole term."""
+        self.level += 1
+        if self.level > MOST_NESTED:
+            raise ParameterError(f"{self.text.strip()[:99]!r} is nested in more than {MOST_NESTED} levels")
         left = self._or()
-        return self._op("=>", left, self.term()) if self.accept("=>") else left
+        if self.accept("=>"):
+            left = self._op("=>", left, self.term())
+        self.level -= 1
+        return left
 
     def _or(self) -> Term:
         left = self._and()
@@ -111,7 +148,13 @@ class Reader:
         return left
 
     def _not(self) -> Term:
-        return self._op("not", self._not()) if self.accept("not") else self._comparison()
+        count = 0
+        while self.accept("not"):
+            count += 1
+        found = self._comparison()
+        for _ in range(count):
+            found = self._op("not", found)
+        return found
 
     def _comparison(self) -> Term:
         left = self._sum()
@@ -138,7 +181,13 @@ class Reader:
         return left
 
     def _unary(self) -> Term:
-        return self._op("neg", self._unary()) if self.accept("-") else self._atom()
+        count = 0
+        while self.accept("-"):
+            count += 1
+        found = self._atom()
+        for _ in range(count):
+            found = self._op("neg", found)
+        return found
 
     def _atom(self) -> Term:
         if self.accept("("):
@@ -146,7 +195,7 @@ class Reader:
             self.take(")")
             return inner
         if self.kind() == "number":
-            return Num(int(self.take()))
+            return Num(self.integer())
         name = self.take()
         if name in ("true", "false"):
             return TRUE if name == "true" else FALSE
@@ -229,14 +278,15 @@ class Reader:
 
     def _factor(self, budgets: frozenset[str]) -> tuple[Fraction, Term | None, str]:
         if self.kind() == "number":
-            return Fraction(int(self.take())), None, "1"
+            return Fraction(self.integer()), None, "1"
         if self.peek() == "ln":
             self.take()
             self.take("(")
-            top = int(self.take())
-            below = int(self.take()) if self.accept("/") else 1
+            ratio = self.ratio()
             self.take(")")
-            return Fraction(1), None, f"ln({Fraction(top, below)})"
+            if ratio <= 1:
+                raise ParameterError(f"{self.text.strip()!r}: ln({ratio}) is not above 0: expected ln(r) with r > 1")
+            return Fraction(1), None, f"ln({ratio})"
         if self.peek() in budgets:
             return Fraction(1), None, self.take()
         factor = self._atom()
@@ -276,6 +326,7 @@ class _Lines:
     sorts: dict[str, Sort]
     budgets: frozenset[str]
     at: int = 0
+    level: int = 0
 
     def take(self) -> tuple[int, str]:
         if self.at >= len(self.lines):
@@ -285,14 +336,18 @@ class _Lines:
 
     def block(self, ends: tuple[str, ...]) -> tuple[Block, str]:
         found: list[Statement] = []
+        self.level += 1
+        if self.level > MOST_BLOCKS + 1:
+            raise ParameterError(f"line {self.at}: blocks are nested in more than {MOST_BLOCKS} levels")
         while True:
             at, line = self.take()
             if line in ends:
+                self.level -= 1
                 return Block(tuple(s for s in found if not isinstance(s, Skip))), line
             found.append(self.statement(at, line))
 
     def statement(self, at: int, line: str) -> Statement:
-        reader = Reader(line, self.sorts)
+        reader = line_of(line, self.sorts)
         if line == "skip":
             return Skip(at)
         if reader.accept("if"):
@@ -359,8 +414,7 @@ class _Lines:
         return Exponential(reader.monomial(self.budgets, scale=True))
 
     def _flip(self, reader: Reader) -> Law:
-        top = int(reader.take())
-        return Flip(Fraction(top, int(reader.take()) if reader.accept("/") else 1))
+        return Flip(reader.ratio())
 
     def _uniform(self, reader: Reader) -> Law:
         low = reader.term()
@@ -379,8 +433,25 @@ class _Lines:
             raise ParameterError(f"{name} is {self.sorts[name]}, and {sort} is assigned to it")
 
 
+def line_of(text: str, sorts: Mapping[str, Sort]) -> Reader:
+    """A line of a program's text, if it is not too long."""
+    reader = Reader(text, sorts)
+    if len(reader.tokens) > MOST_TOKENS:
+        raise ParameterError(
+            f"{text.strip()[:99]!r}... is longer than {MOST_TOKENS} names, numbers and operations: name its parts"
+        )
+    return reader
+
+
+def _fact(text: str, sorts: Mapping[str, Sort]) -> Term:
+    line_of(text, sorts)
+    return read_term(text, sorts)
+
+
 def read_program(text: str) -> Program:
     """The program that a printed text stands for; every statement knows its line."""
+    if len(text) > MOST_TEXT or text.count("\n") > MOST_LINES:
+        raise ParameterError(f"the program is longer than {MOST_LINES} lines or {MOST_TEXT} characters")
     lines = text.splitlines()
     name, inputs, budgets, requires, each = "program", [], [], [], []
     head = 0
@@ -409,13 +480,13 @@ def read_program(text: str) -> Program:
     output, _, grid = rest.partition(" on ")
     if word != "return" or output not in reader.sorts or reader.at != len([x for x in lines if x.strip()]):
         raise ParameterError(f"line {at}: {line!r}: expected 'return VARIABLE' as the last line")
-    wanted = tuple(read_term(text, sorts) for text in requires)
-    elements = tuple((name, read_term(text, {**sorts, ANY.name: "int"})) for name, text in each)
+    wanted = tuple(_fact(text, sorts) for text in requires)
+    elements = tuple((name, _fact(text, {**sorts, ANY.name: "int"})) for name, text in each)
     out = Var(output, reader.sorts[output])
     changed = {entry.name for entry in inputs} & {v.name for v in assigned(body)}
     if changed:
         raise ParameterError(f"inputs are not assigned to: {', '.join(sorted(changed))}")
-    return Program(name, tuple(inputs), tuple(budgets), wanted, body, out, elements, Fraction(grid or 1))
+    return Program(name, tuple(inputs), tuple(budgets), wanted, body, out, elements, _grid(grid))
 
 
 def _input(text: str) -> Input:
@@ -423,7 +494,33 @@ def _input(text: str) -> Input:
     if found is None:
         raise ParameterError(f"input {text!r}: expected NAME: int | bool | list, and perhaps 'on 1/100'")
     sort: Sort = "int" if found[2] == "int" else "bool" if found[2] == "bool" else "list"
-    return Input(found[1], sort, Fraction(found[3] or 1))
+    return Input(found[1], sort, _grid(found[3]))
+
+
+def _grid(text: str | None) -> Fraction:
+    if not text:
+        return Fraction(1)
+    reader = Reader(text)
+    grid = reader.ratio()
+    reader.done()
+    if grid <= 0:
+        raise ParameterError(f"on {text}: a grid is above 0")
+    return grid
+
+
+def check_size(program: Program) -> None:
+    """Refuse a program that is too deep to be printed; what is printed is measured when it is read."""
+    levels, waiting = 0, [program.body]
+    while waiting:
+        levels += 1
+        if levels > MOST_BLOCKS + 1:
+            raise ParameterError(f"blocks are nested in more than {MOST_BLOCKS} levels")
+        inner = [statement for block in waiting for statement in block]
+        for term in (term for statement in inner for term in terms_of(statement)):
+            if height(term) > MOST_TOKENS:
+                raise ParameterError(f"an expression is longer than {MOST_TOKENS} names, numbers and operations")
+        waiting = [b for s in inner if isinstance(s, If) for b in (s.then, s.orelse)]
+        waiting += [s.body for s in inner if isinstance(s, While)]
 
 
 def canonical(program: Program) -> Program:
@@ -431,6 +528,7 @@ def canonical(program: Program) -> Program:
 
     The lines that statements knew before (of the file that they were written in) become the program's `source`.
     """
+    check_size(program)
     again = read_program(show_program(program))
     before = (statement for statement in statements_of(program.body) if not isinstance(statement, Skip))
     lines = {new.at: old.at for old, new in zip(before, statements_of(again.body), strict=True)}

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from viameter.errors import ParameterError
-from viameter.logic.lang.terms import Num, Term, mul, show
+from viameter.errors import ParameterError, plain
+from viameter.logic.lang.terms import Num, Term, mul, show, sort_of
 
-_LOGARITHM = re.compile(r"ln\((\d+)(?:/(\d+))?\)")
+_LOGARITHM = re.compile(r"ln\((\d+)(?:/([1-9]\d*))?\)", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def logarithm_of(base: str) -> Fraction | None:
@@ -28,17 +29,39 @@ def logarithm_of(base: str) -> Fraction | None:
     return None if found is None else Fraction(int(found[1]), int(found[2] or 1))
 
 
+def check_base(base: str) -> None:
+    """A base stands for a number above 0: `1`, a name (of a budget, `rho`, `delta`), or ln(r) with r > 1.
+
+    What is spent is compared base by base, which bounds the sum only where no base is negative: `ln(1/2)` is.
+    """
+    logarithm = logarithm_of(base) if isinstance(base, str) else None
+    if logarithm is not None and (logarithm <= 1 or base != f"ln({logarithm})"):
+        raise ParameterError(f"{base} is no base of costs: expected ln(r) of a number r > 1, in lowest terms")
+    if logarithm is None and base != "1" and not (isinstance(base, str) and _NAME.fullmatch(base)):
+        raise ParameterError(f"{base!r} is no base of costs: expected '1', a budget's name or ln(r) with r > 1")
+
+
 @dataclass(frozen=True, slots=True)
 class Monomial:
     """coefficient * factors, to be multiplied with or divided by a base: a scale, or one term of a claim.
 
     Factors are integer terms over public inputs, sorted by their text; they are positive wherever the program runs,
-    which is an obligation of every proof.
+    which is an obligation of every proof. The coefficient is never negative, and the base is a number above 0.
     """
 
     coefficient: Fraction
     factors: tuple[Term, ...] = ()
     base: str = "1"
+
+    def __post_init__(self) -> None:
+        check_base(self.base)
+        if not isinstance(self.coefficient, Fraction) or self.coefficient < 0:
+            raise ParameterError(
+                f"{self.coefficient} times {self.base}: a scale, or a term of a bound, has an exact coefficient >= 0"
+            )
+        for factor in self.factors:
+            if sort_of(factor) != "int":
+                raise ParameterError(f"the factor {show(factor)} is {sort_of(factor)}: expected a whole number")
 
     @staticmethod
     def of(coefficient: Fraction, factors: tuple[Term, ...] = (), base: str = "1") -> Monomial:
@@ -49,7 +72,7 @@ class Monomial:
                 coefficient *= factor.value
             else:
                 rest.append(factor)
-        return Monomial(coefficient, tuple(sorted(rest, key=show)), base)
+        return Monomial(Fraction(coefficient), tuple(sorted(rest, key=show)), base)
 
     def as_scale(self) -> str:
         """As the text of a scale: `4*N/eps`."""
@@ -71,9 +94,19 @@ def _factor(term: Term) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A sum of monomials: what a program is said to cost, such as `eps + 2*N*eps2`."""
+    """A sum of monomials, none of which can be negative: what a program is said to cost, such as `eps + 2*N*eps2`."""
 
     parts: tuple[Monomial, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        for part in self.parts:
+            if type(part) is not Monomial:
+                raise ParameterError(f"an amount is a sum of monomials, and {plain(part)} is none")
+
+    def of_base(self, *bases: str) -> Amount:
+        """The part of the amount that is counted in these bases."""
+        return Amount(tuple(part for part in self.parts if part.base in bases))
 
     def __str__(self) -> str:
         return " + ".join(part.as_amount() for part in self.parts) or "0"

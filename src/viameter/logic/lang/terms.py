@@ -284,6 +284,21 @@ def subterms(term: Term) -> Iterator[Term]:
             stack.extend(top.args)
 
 
+def height(term: Term) -> int:
+    """How many operations lie in one another, at most; found without recursion."""
+    found: dict[Term, int] = {}
+    stack = [term]
+    while stack:
+        top = stack[-1]
+        args = top.args if isinstance(top, App) else ()
+        waiting = [arg for arg in args if arg not in found]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        found[stack.pop()] = 1 + max((found[arg] for arg in args), default=0)
+    return found[term]
+
+
 def variables(term: Term) -> set[Var]:
     """The variables that occur in a term (lists too)."""
     return {part for part in subterms(term) if isinstance(part, Var)}

@@ -23,7 +23,7 @@ def unknown_sentence(verdict: Verdict) -> str:
     """That neither a proof nor a witness was found."""
     when = f" when {verdict.adjacency}" if verdict.adjacency else ""
     if verdict.bound is None:
-        return f"no bound was proved for what {verdict.program} costs{when}. {NOTHING}"
+        return f"no bound was found for what {verdict.program} costs{when}. {NOTHING}"
     measure = MEASURES.get(verdict.measure, verdict.measure)
     return (
         f"neither a proof nor a counterexample was found that {verdict.program} costs at most {stated(verdict)} in "

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import inf
 
 from viameter.errors import NumberError, ParameterError
+from viameter.logic.deadline import tick
 from viameter.logic.exact import Budget, Effort, Output, Value, masses_of
 from viameter.logic.lang.core import Call, Program, Sample, statements_of
 from viameter.logic.lang.scales import Amount
@@ -162,6 +163,7 @@ class Search:
 
     def attempt(self, pair: Pair, at: int, hint: Output | None = None) -> Tried | None:
         """Try a pair at the budgets of that number; None if it was tried before, is no pair of neighbors, or fails."""
+        tick()
         key = (at, pair.key)
         if key in self.seen:
             return None

@@ -1,18 +1,18 @@
-"""Claims to losses: what a verdict says that a program costs, at the budgets and public inputs that were given."""
+"""Claims to losses: what a program was proved to cost, at the budgets and public inputs that were given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from viameter.arith import dyadic, exact, show
+from viameter.arith import dyadic
 from viameter.core import Loss
-from viameter.errors import NoTheorem, ParameterError, plain
+from viameter.errors import NoTheorem, ParameterError
+from viameter.logic.claims import Claim
 from viameter.logic.lang.scales import Amount, Monomial, logarithm_of
 from viameter.logic.running.values import Value, evaluate, names_in, names_measured
-from viameter.measures import ApproxDP, approx, pure, zcdp
+from viameter.measures import approx, pure, zcdp
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +29,22 @@ class Known:
         return {**{name: range(length) for name, length in self.lengths.items()}, **self.values}
 
 
-def loss_of(verdict: Any, known: Known) -> Loss:
-    """The loss of one step of adjacency; rounded up where a logarithm is in it."""
-    match verdict.measure:
-        case "pure":
-            return pure(amount_up(verdict.bound, known))
-        case "zcdp":
-            return zcdp(amount_up(verdict.bound, known))
-        case "approx":
-            return _approximate(verdict, known)
-    raise NoTheorem(f"the verdict is in {plain(verdict.measure)}: expected 'pure', 'zcdp' or 'approx'")
+def loss_of(claim: Claim, known: Known) -> Loss:
+    """The loss of one step of adjacency, in the measure of the claim; rounded up where a logarithm is in it."""
+    amount = amount_up(claim.shown, known)
+    if claim.measure == "zcdp":
+        return zcdp(amount)
+    if claim.delta is None and claim.measure == "pure":
+        return pure(amount)
+    if claim.delta is None:  # no claim is made so
+        raise NoTheorem(f"a claim in {claim.measure} without its delta")
+    return approx(amount, claim.delta)
 
 
-def _approximate(verdict: Any, known: Known) -> Loss:
-    """(epsilon, delta) as the verdict has it; what was proved, at these inputs, must not come to more."""
-    epsilon, delta = amount_up(verdict.bound, known), exact(verdict.delta, name="delta")
-    rho = _proved_up(verdict, "rho", known)
-    if rho and not zcdp(rho).to(ApproxDP, delta=delta) <= approx(epsilon, delta):
-        raise NoTheorem(
-            f"what was proved comes to rho {show(rho)} here, which does not give {approx(epsilon, delta)!r}"
-        )
-    return approx(epsilon, min(max(delta, _proved_up(verdict, "delta", known)), Fraction(1)))
-
-
-def _proved_up(verdict: Any, base: str, known: Known) -> Fraction:
-    """The largest amount of a base that the proofs of a verdict have shown, with its factors."""
-    found = [Fraction(0)]
-    for proof in getattr(verdict, "proofs", ()):
-        parts = tuple(replace(part, base="1") for part in proof.claim.parts if part.base == base)
-        found.append(amount_up(Amount(parts), known))
-    return max(found)
-
-
-def stated(verdict: Any) -> str:
-    """What the verdict says, as people read it: `eps`, `rho 1/200`, `1 with delta 1/1000000`."""
-    delta = f" with delta {verdict.delta}" if verdict.measure == "approx" else ""
-    return f"{'rho ' if verdict.measure == 'zcdp' else ''}{verdict.bound}{delta}"
+def stated(claim: Claim) -> str:
+    """What the claim says, as people read it: `eps`, `rho 1/200`, `1 with delta 1/1000000`."""
+    delta = f" with delta {claim.delta}" if claim.measure == "approx" else ""
+    return f"{'rho ' if claim.measure == 'zcdp' else ''}{claim.shown}{delta}"
 
 
 def amount_up(amount: Amount, known: Known) -> Fraction:
@@ -98,9 +78,7 @@ def _part_up(part: Monomial, amount: Amount, known: Known) -> Fraction:
 def _base_up(base: str, amount: Amount, budgets: Mapping[str, Fraction]) -> Fraction:
     logarithm = logarithm_of(base)
     if logarithm is not None:
-        if logarithm < 1:
-            raise ParameterError(f"the bound {amount} has the logarithm of a number below 1")
-        return Fraction(0) if logarithm == 1 else dyadic.log_up(logarithm)
+        return dyadic.log_up(logarithm)
     if base == "1":
         return Fraction(1)
     if base not in budgets:

@@ -13,8 +13,8 @@ import numpy as np
 from viameter.arith import INFINITY, ZERO, Extended
 from viameter.core import Domain, Metric
 from viameter.logic.lang.core import ANY
-from viameter.logic.lang.terms import Sort, Term, show
-from viameter.logic.neighbors import Neighbors
+from viameter.logic.lang.terms import Sort, Term
+from viameter.logic.neighbors import Neighbors, stated
 from viameter.logic.running.domains import ProgramDomain
 from viameter.logic.running.values import Value, evaluate
 from viameter.spaces import FiniteDomain, IntDomain, VectorDomain
@@ -128,7 +128,7 @@ class ProgramAdjacency(Metric):
         return {name: tuple(v.tolist()) if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
     def __repr__(self) -> str:
-        texts = "; or ".join(_stated(relation) for relation in self.relations)
+        texts = "; or ".join(stated(relation) for relation in self.relations)
         known = "".join(f", {name}={value!r}" for name, value in self.known)
         return f"ProgramAdjacency({texts!r}{known})"
 
@@ -163,9 +163,3 @@ def _hold(relation: Neighbors, values: Mapping[str, Value]) -> bool:
 def _holds_of_each(fact: Term, items: Value, values: Mapping[str, Value]) -> bool:
     assert not isinstance(items, int)  # facts about each element are about lists
     return all(evaluate(fact, {**values, ANY.name: place}) for place in range(len(items)))
-
-
-def _stated(relation: Neighbors) -> str:
-    each = [f"each {name}: {show(fact)}" for name, fact in relation.each]
-    some = f"for some {', '.join(relation.constants)}: " if relation.constants else ""
-    return some + (", ".join([*map(show, relation.facts), *each]) or "anything")

@@ -13,6 +13,7 @@ from viameter.core import Loss, Measurement, Space, by
 from viameter.core.bound import Bound
 from viameter.core.queryable import Guard
 from viameter.errors import NoTheorem, ParameterError
+from viameter.logic.certificate import mechanisms_of
 from viameter.logic.front.adjacency import AddedOrRemoved
 from viameter.logic.front.inputs import PRESENT
 from viameter.logic.lang.core import Program
@@ -26,7 +27,7 @@ from viameter.logic.running.slots import require_slotwise
 from viameter.logic.running.spaces import adjacency_says, space_of
 from viameter.logic.running.theorem import verified_program
 from viameter.logic.running.values import Value, names_in, names_measured
-from viameter.logic.running.verdicts import proved, says
+from viameter.logic.running.verdicts import proved
 from viameter.theorem import Derivation
 
 
@@ -105,6 +106,8 @@ def measurement(
 ) -> ProgramMeasurement:
     """A program as a measurement of the library; it must be proved, by the verdict given or by `verify`.
 
+    `verdict` is what `verify` gave for this program in this process, or a certificate of it (`ProgramCertificate`, or
+    its JSON), which the independent checker checks here and now.
     All budgets are given by name, and public inputs may be. What is not given is the data: the private input itself if
     nothing else is left, else a dict by name, where data of different public inputs are infinitely far apart. Numbers
     on a grid are exact multiples of it, and so are those that are released. `length` fixes the length of the private
@@ -114,6 +117,8 @@ def measurement(
     core, adjacent = program_function.core, program_function.adjacent
     private = frozenset(adjacent.private) - marks_of(core)
     relations = tuple(adjacent.directions(core))
+    if private and any(relation.private != adjacent.private for relation in relations):
+        raise ParameterError(f"the adjacency of {core.name} has other private inputs than its relation")
     _require_rows(program_function, length)
     known = read_arguments(core, private, given, length=length, space=space)
     runner = Runner.of(core, known.budgets)
@@ -122,15 +127,16 @@ def measurement(
     draws = _prepared(runner, known)
     place, way = space_of(data, adjacent, relations, space)
     # To prove a program may take a minute: all else is refused before.
-    verdict = proved(program_function, verdict, relations)
-    loss = loss_of(verdict, known)
-    costs, shown, adjacency = stated(verdict), says(verdict), adjacency_says(relations)
+    evidence = proved(program_function, verdict, relations)
+    loss = loss_of(evidence.claim, known)
+    costs, adjacency = stated(evidence.claim), adjacency_says(relations)
     bound = by(
         verified_program,
-        program=program_function.name,
-        adjacency=adjacency,
-        costs=costs,
-        proof=shown,
+        certificate=evidence.certificate,
+        mechanisms=_certificates(core),
+        budgets=tuple(known.budgets.items()),
+        public=tuple(known.values.items()),
+        lengths=tuple(known.lengths.items()),
         loss=loss,
         by=way.by,
         spacing=way.spacing,
@@ -146,8 +152,14 @@ def measurement(
         bound=bound,
         made_by=f"program {program_function.name}({', '.join(f'{n}={text}' for n, text in texts.items())})",
         identity=_identity(core, known, bound),
-        proof=f"proved to cost {costs} where {adjacency} ({shown})",
+        proof=f"proved to cost {costs} where {adjacency} ({evidence.says})",
     )
+
+
+def _certificates(core: Program) -> tuple[tuple[str, str], ...]:
+    """The certificates of the mechanisms that a program calls, at the distance that its proof takes their cost for."""
+    found = ((name, core.mechanisms[name]) for name in mechanisms_of(core))
+    return tuple((name, entry.measurement.certificate(entry.distance).text) for name, entry in found)
 
 
 def _require_rows(program_function: Any, length: Any) -> None:
@@ -155,7 +167,7 @@ def _require_rows(program_function: Any, length: Any) -> None:
     core, adjacent = program_function.core, program_function.adjacent
     if not marks_of(core):
         return
-    if not isinstance(adjacent, AddedOrRemoved):
+    if type(adjacent) is not AddedOrRemoved:
         raise NoTheorem(
             f"program {core.name}: rows are added or removed, and more may differ at once: nothing counts that"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 from viameter.arith import INFINITY, Extended
 from viameter.core import Loss
@@ -19,10 +20,11 @@ from viameter.theorem import Numbers, theorem
 def verified_program(
     d_in: Extended,
     *,
-    program: str,
-    adjacency: str,
-    costs: str,
-    proof: str,
+    certificate: str,
+    mechanisms: tuple[tuple[str, str], ...],
+    budgets: tuple[tuple[str, Fraction], ...],
+    public: tuple[tuple[str, Any], ...],
+    lengths: tuple[tuple[str, int], ...],
     loss: Loss,
     by: Fraction,
     spacing: Fraction,
@@ -43,7 +45,9 @@ def verified_program(
         - one row is inserted or deleted (InsertDeleteDistance): m = 1, b = g = 1;
         - any other relation: m = 1, b = g = 1, for d = 0 and 1 only.
     Requires
-        The proof, whose certificate can be checked on its own. The noise is drawn exactly. The inputs are what the
+        The proof, whose certificate is a parameter and can be checked on its own, with those of the mechanisms that the
+        program calls; the loss l is what it claims at these
+        budgets, public inputs and lengths. The noise is drawn exactly. The inputs are what the
         program requires of them. Public inputs are equal. For k >= 2 (`most` = infinity) the inputs between which steps
         lead must be such inputs too: for moves, nothing but that each element lies between two ends that do not depend
         on private inputs; for rows and values that are replaced, inserted or deleted, nothing but conditions on each of
@@ -66,8 +70,8 @@ def verified_program(
     Example
         >>> from viameter.measures import pure
         >>> verified_program(
-        ...     Fraction(3), program="above_threshold", adjacency="each q[i] moves by at most 2", costs="eps",
-        ...     proof="none", loss=pure("1/2"), by=Fraction(2), spacing=Fraction(1), moves=1, most=INFINITY,
+        ...     Fraction(3), certificate="(not looked at here)", mechanisms=(), budgets=(), public=(), lengths=(),
+        ...     loss=pure("1/2"), by=Fraction(2), spacing=Fraction(1), moves=1, most=INFINITY,
         ... )
         pure(1)
     """

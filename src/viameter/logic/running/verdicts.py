@@ -1,66 +1,101 @@
-"""Verdicts: that a program is proved, that the proof is of this program and this adjacency, and what shows it."""
+"""Evidence: that a program is proved, by a verdict that `verify` gave or by a certificate that is checked here and now.
+
+No object is evidence because of its class or of what it says of itself. Both kinds of evidence come down to the text of
+a certificate, and the claim is read from that; it must be of this very program, its mechanisms and its adjacency.
+"""
 
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from viameter.errors import NoTheorem
+from viameter.errors import NoTheorem, plain
+from viameter.logic.certificate import ProgramCertificate, mechanisms_of
+from viameter.logic.claims import Claim
 from viameter.logic.lang.core import Program
 from viameter.logic.lang.text import show_program
 from viameter.logic.neighbors import Neighbors
 
 
-def proved(program_function: Any, verdict: Any, relations: Sequence[Neighbors]) -> Any:
-    """The verdict that was given, or the one that `verify` finds; it must be a proof, and of this program."""
-    name = program_function.name
-    if verdict is None:
-        # The prover is loaded when it is used.
-        verdict = importlib.import_module("viameter.logic.verify").verify(program_function)
-    if verdict.status.name != "PROVED":
-        raise NoTheorem(f"program {name} is not proved, but {verdict.status.name}: {_reason(verdict)}")
-    document = certificate_of(verdict)
-    if document is not None:
-        _require_same(document, verdict, program_function.core, relations)
-    return verdict
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A claim about a program that was proved, and the text of the certificate of its proof."""
+
+    claim: Claim
+    certificate: str
+
+    @property
+    def says(self) -> str:
+        """What shows the claim."""
+        return f"proof certificate {json.loads(self.certificate)['digest']}"
 
 
-def _reason(verdict: Any) -> str:
-    missing = getattr(verdict, "missing", None)
-    return str(getattr(missing, "what", "")) or "verdict.explain() says why"
+def proved(program_function: Any, given: Any, relations: Sequence[Neighbors]) -> Evidence:
+    """What shows a program's bound: the verdict or certificate that was given, or what `verify` finds."""
+    name, core = program_function.name, program_function.core
+    # The prover is loaded when it is used.
+    verifier = importlib.import_module("viameter.logic.verify")
+    if given is None:
+        given = verifier.verify(program_function)
+    text = verifier.issued(given)
+    if text is None:
+        text = _checked(given, name)
+    document = json.loads(text)
+    _require_same(document, core, relations)
+    return Evidence(Claim.from_json(document["claim"], core), text)
 
 
-def certificate_of(verdict: Any) -> Mapping[str, Any] | None:
-    """The certificate that a verdict comes with, as JSON values, or None."""
-    certificate = getattr(verdict, "certificate", None)
-    if certificate is None or isinstance(certificate, Mapping):
-        return certificate
-    to_json = getattr(certificate, "to_json", None)
-    document = to_json() if callable(to_json) else None
-    return document if isinstance(document, Mapping) else None
+def _checked(given: Any, name: str) -> str:
+    """The text of a certificate that came from anywhere, once the checker has checked it."""
+    # The checker shares no code with the prover; it is loaded when it is used.
+    from viameter_check.programs import check_program
+
+    text = _text_of(given, name)
+    report = check_program(text)
+    if not report.ok:
+        reasons = "; ".join(map(str, report.failures[:3]))
+        raise NoTheorem(f"the certificate of {name} does not hold: {reasons}")
+    return text
 
 
-def says(verdict: Any) -> str:
-    """What shows the claim: the certificate's digest, where there is one."""
-    document = certificate_of(verdict)
-    digest = None if document is None else document.get("digest")
-    return f"proof certificate {digest}" if digest else "a proof without certificate"
+def _text_of(given: Any, name: str) -> str:
+    status = getattr(given, "status", None)
+    if status is not None and getattr(status, "name", "") != "PROVED":
+        missing = getattr(getattr(given, "missing", None), "what", "")
+        why = str(missing) or "verdict.explain() says why"
+        raise NoTheorem(f"program {name} is not proved, but {getattr(status, 'name', plain(status))}: {why}")
+    found = getattr(given, "certificate", None) if status is not None else given
+    if isinstance(found, ProgramCertificate):
+        found = found.text
+    if isinstance(found, Mapping):
+        found = json.dumps(dict(found))
+    if isinstance(found, str):
+        return found
+    raise NoTheorem(
+        f"verdict={plain(given)} shows nothing of {name}: expected what vm.verify gave in this process, or its "
+        "certificate (verdict.certificate, or the JSON text of it), which is checked"
+    )
 
 
-def _require_same(document: Mapping[str, Any], verdict: Any, program: Program, relations: Sequence[Neighbors]) -> None:
-    """A verdict that was given may be of another program, adjacency or claim than it is used for."""
+def _require_same(document: Mapping[str, Any], program: Program, relations: Sequence[Neighbors]) -> None:
+    """A proof may be of another program, of other mechanisms or of another adjacency than it is used for."""
     if document["program"] != show_program(program):
         raise NoTheorem(f"the verdict is of another program than {program.name}: verify this one")
-    claim = document["claim"]
-    if (claim["measure"], claim["amount"]) != (verdict.measure, str(verdict.bound)):
-        raise NoTheorem(f"the verdict on {program.name} and its certificate make different claims")
+    if _numbers(document.get("mechanisms", {})) != _numbers(mechanisms_of(program)):
+        raise NoTheorem(f"the verdict on {program.name} is for other mechanisms than it calls: verify it again")
     shown = [_facts(proof["neighbors"]) for proof in document["proofs"]]
     for relation in relations:
         if _facts(relation.to_json()) not in shown:
             raise NoTheorem(
                 f"the verdict on {program.name} is for another adjacency than {relation.says!r}: verify this one"
             )
+
+
+def _numbers(mechanisms: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    return {name: {key: entry[key] for key in ("distance", "epsilon", "delta")} for name, entry in mechanisms.items()}
 
 
 def _facts(neighbors: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,10 +72,11 @@ def ways(
     is required but of each element by itself. The relation is tried at the ends of a step: where it does not relate
     what its name says that it does, there is no way.
     """
-    if isinstance(adjacent, AddedOrRemoved):
+    # By its very class: one that is derived from it may say something else.
+    if type(adjacent) is AddedOrRemoved:
         found = _relates(_rows(adjacent), relations, known)
         return [Way(InsertDeleteDistance(), most=INFINITY if separate else ONE)] if found else []
-    if not isinstance(adjacent, Differing):
+    if type(adjacent) is not Differing:
         return []
     grid, many = entry.grid, entry.sort == "list"
     by = None if adjacent.by is None else math.floor(adjacent.by / grid)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.context import RESULT, Context, charge_of, cost, same
 from viameter.logic.lang.core import ANY, Gaussian, If, Sample, While, assigned, statements_of
 from viameter.logic.lang.terms import (
@@ -91,6 +92,7 @@ class Atoms:
         return [atom for atom in found if atom != TRUE]
 
     def _value(self, term: Term) -> Any:
+        tick()
         return evaluate(term, self.columns, self.rows)
 
     def _flags(self) -> Iterator[Term]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product as combinations
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.before import Choice
 from viameter.logic.lang.core import Choose, Sample
 from viameter.logic.lang.terms import Var, sub, variables
@@ -47,7 +47,7 @@ def surviving(
     *,
     until: float,
     learned: list[Pair] | None = None,
-    failed: list[Pair] | None = None,
+    failed: list[tuple[Pair, Mapping[int, Shift]]] | None = None,
 ) -> Iterator[Combination]:
     """Combinations that all trials accept, simplest first, until the time is up.
 
@@ -55,6 +55,7 @@ def surviving(
     """
     learned = [] if learned is None else learned
     lines = list(sites)
+    tick()
     functions = {line: [shift_of(c.choice, sample) for c in found] for line, (sample, found) in sites.items()}
     refuted: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     order = list(trials)
@@ -71,7 +72,9 @@ def surviving(
                 good, used = product.attempt(trial, shifts, accept)
                 if not good:
                     if failed is not None and not failed:
-                        failed.append(trial)  # for people: a pair of runs that fall apart under the simplest shifts
+                        failed.append(
+                            (trial, shifts)
+                        )  # for people: a pair of runs that fall apart under the simplest shifts
                     where = tuple(i for i, line in enumerate(lines) if line in used)
                     if not where:
                         return  # it fails whatever is chosen
@@ -89,13 +92,27 @@ def surviving(
 
 
 def _of_weight(found: list[list[Candidate]], weight: int) -> Iterator[tuple[int, ...]]:
-    """The indices of all combinations of this total weight."""
-    by_weight: list[dict[int, list[int]]] = []
+    """The indices of all combinations of this total weight, one at a time; none is begun that cannot be completed."""
+    buckets: list[dict[int, list[int]]] = []
     for entries in found:
-        buckets: dict[int, list[int]] = {}
+        by_weight: dict[int, list[int]] = {}
         for index, entry in enumerate(entries):
-            buckets.setdefault(entry.weight, []).append(index)
-        by_weight.append(buckets)
-    for split in combinations(*(sorted(buckets) for buckets in by_weight)):
-        if sum(split) == weight:
-            yield from combinations(*(buckets[w] for buckets, w in zip(by_weight, split, strict=True)))
+            by_weight.setdefault(entry.weight, []).append(index)
+        buckets.append(by_weight)
+    # What the sites from each place on can weigh together.
+    reachable: list[set[int]] = [{0}]
+    for by_weight in reversed(buckets):
+        reachable.insert(0, {w + rest for w in by_weight for rest in reachable[0] if w + rest <= weight})
+
+    def completed(place: int, left: int) -> Iterator[tuple[int, ...]]:
+        if place == len(buckets):
+            yield ()
+            return
+        for w in sorted(buckets[place]):
+            if left - w in reachable[place + 1]:
+                for index in buckets[place][w]:
+                    for rest in completed(place + 1, left - w):
+                        yield (index, *rest)
+
+    if weight in reachable[0]:
+        yield from completed(0, weight)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from viameter.logic.deadline import tick
 from viameter.logic.lang.terms import App, Num, Term, Truth, Var
 
 Environment = dict[str, Any]
@@ -61,5 +62,6 @@ def source(term: Term) -> str:
 @cache
 def compiled(term: Term) -> Callable[[Environment], Any]:
     """The function of an environment that evaluates a term."""
+    tick()
     made: Callable[[Environment], Any] = eval(f"lambda E: {source(term)}", {**_GLOBALS, **_BUILTINS})
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.assertion import Clause
 from viameter.logic.kernel.before import before_sample, fresh
 from viameter.logic.kernel.context import Context, cost, same
@@ -84,6 +85,7 @@ class Forward:
         return segment
 
     def _want(self, segment: Segment, path: Term, state: State, wanted: Clause, owner: Owner | None = None) -> None:
+        tick()
         term = implies(path, substitute(wanted.term, state))
         if term != TRUE:
             segment.goals.append(Goal(term, owner, wanted.what, wanted.line))
@@ -94,6 +96,7 @@ class Forward:
         return state
 
     def _statement(self, statement: Statement, state: State, path: Term, segment: Segment) -> State:
+        tick()
         context = self.context
         match statement:
             case Assign():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from viameter.logic.deadline import milliseconds, tick
 from viameter.logic.kernel.context import Context
 from viameter.logic.lang.terms import TRUE, Term
 from viameter.logic.search.forward import Forward, Goal, Owner, Segment
@@ -16,15 +17,15 @@ from viameter.logic.solving.z3bridge import Translator, instances, load
 class _Segment:
     """One segment in a z3 solver: candidates as assumptions, goals as literals."""
 
-    def __init__(self, context: Context, segment: Segment, milliseconds: int) -> None:
+    def __init__(self, context: Context, segment: Segment, most: int) -> None:
         z3 = self.z3 = load()
-        self.segment = segment
+        tick()
+        self.segment, self.milliseconds = segment, most
         translate = Translator(z3, exact=False)
         terms = [*context.facts(), *context.positive()]
         every = [*terms, *(t for t, _ in segment.hypotheses), *(g.term for g in segment.goals)]
         terms += instances(context, every)
         self.solver = z3.SolverFor("QF_UFLIA")
-        self.solver.set("timeout", milliseconds)
         self.solver.set("core.minimize", True)
         for term in terms:
             self.solver.add(translate(term))
@@ -48,8 +49,7 @@ class _Segment:
         self.solver.push()
         try:
             self.solver.add(z3.Or(*(z3.Not(term) for _, term in goals)))
-            assume = [lit for owner, lits in self.literals.items() if owner in alive for lit in lits]
-            result = self.solver.check(*assume)
+            result = self._check(alive)
             if result == z3.unsat:
                 return [], "holds"
             if result == z3.unknown:
@@ -60,13 +60,17 @@ class _Segment:
         finally:
             self.solver.pop()
 
+    def _check(self, alive: set[Owner]) -> Any:
+        tick()
+        self.solver.set("timeout", milliseconds(self.milliseconds))
+        return self.solver.check(*(lit for owner, lits in self.literals.items() if owner in alive for lit in lits))
+
     def core(self, alive: set[Owner], term: Any) -> set[Owner] | None:
         """Candidates that suffice for a goal, or None if it does not hold."""
         self.solver.push()
         try:
             self.solver.add(self.z3.Not(term))
-            assume = [lit for owner, lits in self.literals.items() if owner in alive for lit in lits]
-            if self.solver.check(*assume) != self.z3.unsat:
+            if self._check(alive) != self.z3.unsat:
                 return None
             return {self.owners[str(lit)] for lit in self.solver.unsat_core()}
         finally:
@@ -81,11 +85,11 @@ class Found:
     missing: Goal | None
 
 
-def eliminate(context: Context, forward: Forward, *, until: float, milliseconds: int = 3000) -> Found:
+def eliminate(context: Context, forward: Forward, *, until: float, most: int = 3000) -> Found:
     """The candidates that are inductive together, cut down to what the other goals need."""
     atoms = forward.atoms
     alive: set[Owner] = {(line, number) for line, found in atoms.items() for number in range(len(found))}
-    segments = [_Segment(context, segment, milliseconds) for segment in forward.segments]
+    segments = [_Segment(context, segment, most) for segment in forward.segments]
     changed = True
     while changed and time.monotonic() < until:
         changed = False
@@ -100,7 +104,7 @@ def eliminate(context: Context, forward: Forward, *, until: float, milliseconds:
                 alive -= {g.owner for g in failed if g.owner is not None}
                 changed = True
     if time.monotonic() >= until:
-        return Found({}, Goal(TRUE, None, "the time for invariants is up", 0))
+        return Found({}, Goal(TRUE, None, "the time for invariants is up", min(atoms, default=0)))
     needed: set[Owner] = set()
     for segment in segments:
         for entry, term in segment.goals:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.context import RESULT, Context
 from viameter.logic.lang.core import ANY, Input, statements_of, terms_of
 from viameter.logic.lang.terms import Num, Term, subterms, variables
@@ -55,6 +56,7 @@ class Pairs:
         """
         found = []
         for number in range(count * 4):
+            tick()
             size = 4 * long if number % 40 == 39 else long if number % 10 == 9 else longest
             pair = self._one(size)
             if pair is not None:

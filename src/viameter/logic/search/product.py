@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.context import RESULT, Context, charge_of, cost, same
 from viameter.logic.lang.core import (
     Append,
@@ -30,7 +31,11 @@ from viameter.logic.search.compiled import Environment, compiled
 
 
 class Failed(Exception):
-    """The two runs fell apart, or a draw had no partner."""
+    """The two runs fell apart, or a draw had no partner; at which line, and how."""
+
+    def __init__(self, line: int, what: str) -> None:
+        self.line, self.what = line, what
+        super().__init__(what)
 
 
 STEPS = 400
@@ -44,7 +49,7 @@ class Shift:
     value: Callable[[Environment], Any]
     sees_draw: bool
 
-    def at(self, environment: Environment, drawn: str) -> Any:
+    def at(self, environment: Environment, drawn: str, line: int = 0) -> Any:
         """The shift; fails where a draw nearby would be taken to the same value."""
         shift = self.value(environment)
         if self.sees_draw:
@@ -52,7 +57,7 @@ class Shift:
             for step in NEARBY:
                 environment[drawn] = here + step
                 if step + self.value(environment) == shift:
-                    raise Failed
+                    raise Failed(line, "the shift maps different draws to different draws")
             environment[drawn] = here
         return shift
 
@@ -106,6 +111,7 @@ class Product:
 
     def run(self, pair: Pair, shifts: Shifts, *, trace: bool = False) -> Run:
         """Run both; raises `Failed` when they fall apart."""
+        tick()
         run = Run({**self.initial, **pair.inputs})
         run.heads = [] if trace else None
         for step in self.steps:
@@ -114,6 +120,7 @@ class Product:
 
     def attempt(self, pair: Pair, shifts: Shifts, accept: Callable[[Environment], bool]) -> tuple[bool, frozenset[int]]:
         """Whether the pair ends as wanted, and which sampling statements had a say in it."""
+        tick()
         run = Run({**self.initial, **pair.inputs})
         try:
             for step in self.steps:
@@ -151,7 +158,7 @@ class Product:
         return step
 
     def _append(self, statement: Append) -> Callable[[Run, Pair, Shifts], None]:
-        ghost = same(statement.target).name
+        ghost, at = same(statement.target).name, statement.at
         first, second = (compiled(self.context.run(statement.value, side)) for side in (1, 2))
 
         def step(run: Run, pair: Pair, shifts: Shifts) -> None:
@@ -159,7 +166,7 @@ class Product:
             if first(environment) != second(environment):
                 # It never becomes true again: no later draw can help.
                 environment[ghost] = False
-                raise Failed
+                raise Failed(at, "both runs append the same value")
 
         return step
 
@@ -182,7 +189,7 @@ class Product:
             if isinstance(law, Laplace | Gaussian):
                 one, other = (center(environment) for center in centers)
                 environment[first] = one + raw
-                shift = shifts[at].at(environment, first)
+                shift = shifts[at].at(environment, first, at)
                 environment[second] = one + raw + shift
                 spent = abs(shift + one - other)
                 if isinstance(law, Gaussian):
@@ -190,24 +197,24 @@ class Product:
                     spent *= spent
             elif isinstance(law, Exponential):
                 environment[first] = abs(raw)
-                spent = shifts[at].at(environment, first)
+                spent = shifts[at].at(environment, first, at)
                 environment[second] = abs(raw) + spent
                 if environment[second] < 0:
-                    raise Failed
+                    raise Failed(at, "the second run's draw is not negative")
             elif isinstance(law, Flip):
                 environment[first] = raw % 2 == 0
-                spent = 1 if shifts[at].at(environment, first) else 0
+                spent = 1 if shifts[at].at(environment, first, at) else 0
                 environment[second] = environment[first] != bool(spent)
             elif isinstance(law, Uniform):
                 low, high = (end(environment) for end in ends)
                 width = max(high - low + 1, 1)
                 environment[first] = low + raw % width
-                environment[second] = low + (raw + shifts[at].at(environment, first)) % width
+                environment[second] = low + (raw + shifts[at].at(environment, first, at)) % width
                 spent = 0
             elif isinstance(law, Choose):
                 count = len(environment[scores])
                 environment[first] = environment[second] = raw % count if count else 0
-                spent = shifts[at].at(environment, first)
+                spent = shifts[at].at(environment, first, at)
             else:
                 assert isinstance(law, Call)
                 environment[first] = environment[second] = raw
@@ -231,7 +238,7 @@ class Product:
                 for inner in then if one else orelse:
                     inner(run, pair, shifts)
             elif noisy:
-                raise Failed
+                raise Failed(at, "both runs take the same branch")
             else:
                 run.apart.add(at)
                 for side in (1, 2):
@@ -253,7 +260,7 @@ class Product:
             return choose
 
         def fail(run: Run, pair: Pair, shifts: Shifts) -> None:
-            raise Failed
+            raise Failed(statement.at, "a branch that the runs take apart has no noise, no loop and no append")
 
         return fail
 
@@ -269,7 +276,7 @@ class Product:
                     run.heads.append((at, dict(environment)))
                 going = first(environment)
                 if going != second(environment):
-                    raise Failed
+                    raise Failed(at, "both runs go round the loop together")
                 run.steps += 1
                 if not going or run.steps > STEPS:
                     return

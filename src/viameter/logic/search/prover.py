@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from viameter.errors import ParameterError
+from viameter.logic.deadline import TimeUp, tick, within
 from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import Context, units_for
 from viameter.logic.kernel.derive import bounds_of, check_admissible, derive
 from viameter.logic.kernel.judgment import Judgment, Unproved
 from viameter.logic.kernel.proof import Proof
-from viameter.logic.lang.core import ANY, Choose, Gaussian, Program, Sample, While, statements_of
+from viameter.logic.lang.core import ANY, Choose, Gaussian, Program, Sample, While, statements_of, terms_of
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import ZERO, App, Num, Term, add, ite, sub, subterms
 from viameter.logic.neighbors import Neighbors
@@ -21,13 +23,14 @@ from viameter.logic.search.choosing import Combination, shift_of, surviving
 from viameter.logic.search.forward import Forward
 from viameter.logic.search.houdini import eliminate
 from viameter.logic.search.pairs import Pairs
-from viameter.logic.search.product import Failed, Pair, Product, accepts
+from viameter.logic.search.product import Failed, Pair, Product, Shift, accepts
 from viameter.logic.search.spacer import spacer_invariants
 from viameter.logic.search.templates import Candidate, candidates
 from viameter.logic.search.unrolling import counterexample
 from viameter.logic.solving.oracle import Oracle
 
 Progress = Callable[[str], None]
+NO_SHIFTS = "no shifts were found under which two adjacent runs stay together"
 TRIALS = 400
 UNROLLED = 1000
 """Milliseconds for a counterexample to shifts in a few rounds of the loops."""
@@ -66,14 +69,59 @@ class Search:
     shifts: Mapping[int, Term] = field(default_factory=dict)
     invariants: Mapping[int, tuple[Term, ...]] = field(default_factory=dict)
     attempts: int = 6
+    latest: float | None = None
+    """When everything ends at once: an attempt that is under way at `until` is finished, and cut off here."""
+    phase: str = "shifts"
+    farthest: NotProved = NotProved(NO_SHIFTS, 0)  # a frozen value
     made: list[tuple[Pairs, list[Pair]]] = field(default_factory=list)
-    failed: list[Pair] = field(default_factory=list)
+    failed: list[tuple[Pair, Mapping[int, Shift]]] = field(default_factory=list)
     learned: list[Pair] = field(default_factory=list)
     """Pairs of runs for which z3 found that shifts fail although they passed all trials."""
 
     def run(self) -> Proved | NotProved:
-        """Proofs of equality first, then pointwise ones."""
-        farthest = NotProved("no shifts were found under which two adjacent runs stay together", 0)
+        """Proofs of equality first, then pointwise ones; what is missing is said at its line."""
+        try:
+            with within(self.until if self.latest is None else self.latest):
+                found = self._run()
+        except TimeUp:
+            found = self.farthest
+        except RecursionError:
+            found = NotProved("the program's expressions grow deeper than the search follows", 0)
+        return found if isinstance(found, Proved) else self.located(found)
+
+    def located(self, missing: NotProved) -> NotProved:
+        """The same with the line that is nearest to what is missing, and a pair of runs for which it fails."""
+        if not missing.line and missing.what in (NO_SHIFTS, self._phase) and self.failed:
+            missing = self._apart()
+        if missing.model is None and self.failed:
+            missing = replace(missing, model=flat(self.failed[0][0]))
+        return missing if missing.line else replace(missing, line=nearest(self.context.program, missing.what))
+
+    @property
+    def _phase(self) -> str:
+        return f"the time was up while looking for {self.phase}"
+
+    def _apart(self) -> NotProved:
+        """What fails for the first pair of runs that refuted the simplest shifts."""
+        pair, shifts = self.failed[0]
+        try:
+            run = Product(self.context).run(pair, shifts)
+        except Failed as failed:
+            return NotProved(f"{NO_SHIFTS}: {failed.what}", failed.line)
+        equal = accepts(self.context, {}, pointwise=False)(run.environment)
+        what = f"the cost stays within {self.claim}" if equal else "both runs have the same output"
+        return NotProved(f"{NO_SHIFTS}: {what}", nearest(self.context.program, what))
+
+    def say(self, text: str) -> None:
+        """Show what is tried now, and remember it in case that the time is up."""
+        self.phase = text
+        self.progress(text)
+        if self.farthest.what == NO_SHIFTS or self.farthest.what.startswith("the time was up"):
+            self.farthest = NotProved(self._phase, 0)
+        tick()
+
+    def _run(self) -> Proved | NotProved:
+        farthest = NotProved(NO_SHIFTS, 0)
         modes = [False, True] if self.context.program.output.sort == "int" else [False]
         for pointwise in modes:
             try:
@@ -88,18 +136,16 @@ class Search:
                 found = self._attempt(combination, pointwise)
                 if isinstance(found, Proved):
                     return found
-                farthest = found
+                farthest = self.farthest = found
                 # Shifts that a pair of runs has refuted do not count: the next ones have to pass that pair.
                 attempts += len(self.learned) == before
                 if attempts >= self.attempts or time.monotonic() > self.until:
                     break
-        if farthest.model is None and self.failed:
-            farthest = replace(farthest, model=flat(self.failed[0]))
         return farthest
 
     def _combinations(self, pointwise: bool) -> Iterator[Combination]:
         context = self.context
-        self.progress(f"shifts{' for one output' if pointwise else ''}")
+        self.say(f"shifts{' for one output' if pointwise else ''}")
         pairs, trials = self.trials()
         sites = self.sites(pairs, pointwise=pointwise)
         accept = accepts(context, bounds_of(context, self.claim), pointwise=pointwise)
@@ -134,7 +180,7 @@ class Search:
 
     def _attempt(self, combination: Combination, pointwise: bool) -> Proved | NotProved:
         context = self.context
-        self.progress("invariants for the shifts " + ", ".join(str(c.shift) for c in combination.choices.values()))
+        self.say("invariants for the shifts " + ", ".join(str(c.shift) for c in combination.choices.values()))
         product, (pairs, trials) = Product(context), self.trials()
         samples = {s.at: s for s in statements_of(context.program.body) if isinstance(s, Sample)}
         functions = {at: shift_of(choice, samples[at]) for at, choice in combination.choices.items()}
@@ -175,7 +221,7 @@ class Search:
 
     def _again(self, proof: Proof, loops: list[While], missing: NotProved) -> Proved | NotProved:
         """After a failure: a short pair of runs for which the shifts fail, as a trial; else invariants by Spacer."""
-        self.progress("a pair of runs for which these shifts fail")
+        self.say("a pair of runs for which these shifts fail")
         pair = counterexample(self.context, bounds_of(self.context, self.claim), proof, milliseconds=UNROLLED)
         if pair is not None:
             self.learned.append(pair)
@@ -183,7 +229,7 @@ class Search:
         seconds = min(SPACER, (self.until - time.monotonic()) / 2)
         if not loops or seconds < 0.1:
             return missing
-        self.progress("Horn clauses")
+        self.say("Horn clauses")
         found = spacer_invariants(self.context, self.claim, proof, seconds=seconds)
         if found is None:
             return missing
@@ -191,7 +237,7 @@ class Search:
         return confirmed if isinstance(confirmed, Proved) else missing
 
     def _confirm(self, proof: Proof, loops: list[While]) -> Proved | NotProved:
-        self.progress("the kernel")
+        self.say("the kernel's derivation")
         options = [_variants(loop) for loop in loops]
         for loop, found in zip(loops, options, strict=True):
             if not found:
@@ -205,7 +251,7 @@ class Search:
             try:
                 return Proved(self.context, self.claim, full, derive(oracle, self.claim, full))
             except ParameterError as error:
-                return NotProved(str(error), 0)
+                return NotProved(str(error), _line_in(str(error)))
             except Unproved as error:
                 last = NotProved(error.obligation.what, error.obligation.line, error.answer.model)
                 turned = next((x for x in loops if x.at == error.obligation.line), None)
@@ -214,6 +260,31 @@ class Search:
                 picked[turned.at] += 1
                 if picked[turned.at] >= len(options[loops.index(turned)]):
                     return last
+
+
+def _line_in(message: str) -> int:
+    """The line that a message of the kernel begins with; 0 if it names none."""
+    found = re.match(r"line (\d+):", message)
+    return int(found[1]) if found else 0
+
+
+def nearest(program: Program, what: str) -> int:
+    """The line that an obligation without one of its own is nearest to: of a factor, a cost, an invariant, the output.
+
+    0 for a program without a statement.
+    """
+    statements = list(statements_of(program.body))
+    draws = [s for s in statements if isinstance(s, Sample)]
+    loops = [s for s in statements if isinstance(s, While)]
+    if "factor" in what:
+        factors = [s for s in draws if any(str(factor) in what for factor in terms_of(s))]
+        return (factors or draws or statements)[0].at if statements else 0
+    if "cost" in what or "bound" in what or "shift" in what or "concentrated" in what:
+        return (draws or statements)[-1].at if statements else 0
+    if "invariant" in what or "Horn" in what:
+        return (loops or statements)[0].at if statements else 0
+    ends = [s for s in statements if getattr(s, "target", None) == program.output]
+    return (ends or statements)[-1].at if statements else 0
 
 
 def flat(pair: Pair) -> dict[str, int | bool]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import RESULT, Context
 from viameter.logic.lang.core import (
@@ -67,6 +68,7 @@ class Uses:
 
 def linear(term: Term, var: Var) -> tuple[int, Term] | None:
     """(c, rest) with term = c * var + rest and var not in rest, if it is so by + and - and factors alone."""
+    tick()
     if var not in variables(term):
         return 0, term
     match term:
@@ -166,6 +168,7 @@ def candidates(context: Context, sample: Sample, *, pointwise: bool, steps: list
         sees_draw = not isinstance(law, Gaussian)
         for test, extra in _tests(context, sample, uses, pointwise=pointwise, sees_draw=sees_draw).items():
             for then in plain:
+                tick()
                 for orelse in plain:
                     if then != orelse:
                         weight = 1 + extra + (then != ZERO) + (orelse != ZERO) * 2
@@ -196,6 +199,7 @@ def _plain(context: Context, sample: Sample, uses: Uses, steps: list[int]) -> It
 
 def difference(term: Term, context: Context) -> Term:
     """term<1> - term<2>, summand by summand, so that what is public falls out."""
+    tick()
     match term:
         case App("+", (left, right)):
             return add(difference(left, context), difference(right, context))

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.logic.deadline import milliseconds as left
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.assertion import Clause
 from viameter.logic.kernel.before import Choice, fresh, times
 from viameter.logic.kernel.context import RESULT, Context, charge_of, cost, same
@@ -209,10 +211,11 @@ def _violation(context: Context, unrolled: Unrolled, goals: list[Term], millisec
     # Elements that no run reads are part of a counterexample too, and must be adjacent.
     elements = [read(side, Num(k)) for items in lists for side in _sides(context, items) for k in range(LONGEST)]
     terms += instances(context, [*terms, *elements])
+    tick()
     z3 = load()
     translate = Translator(z3, exact=True)
     solver = z3.Solver()
-    solver.set("timeout", milliseconds)
+    solver.set("timeout", left(milliseconds))
     try:
         solver.add(*(translate(term) for term in terms), *translate.facts)
         if solver.check() != z3.sat:

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from viameter.logic.deadline import milliseconds as left
+from viameter.logic.deadline import tick
 from viameter.logic.kernel.context import Context
 from viameter.logic.kernel.judgment import Answer, Obligation
 from viameter.logic.lang.terms import App, Num, Term, Var, not_, subterms
@@ -46,6 +48,7 @@ class Oracle:
         return self.lemmas
 
     def _decide(self, obligation: Obligation, known: tuple[Term, ...] | None = None) -> Answer:
+        tick()
         context = self.context
         known = self._positive() if known is None else known
         terms = [*context.facts(), *known, *obligation.hypotheses, not_(obligation.goal)]
@@ -71,7 +74,7 @@ def _check(terms: list[Term], *, exact: bool, milliseconds: int) -> Answer:
     z3 = load()
     translate = Translator(z3, exact)
     solver = z3.SolverFor("QF_UFNIA" if exact else "QF_UFLIA")
-    solver.set("timeout", milliseconds)
+    solver.set("timeout", left(milliseconds))
     for term in terms:
         solver.add(translate(term))
     solver.add(*translate.facts)

@@ -151,7 +151,7 @@ def _epsilon_and_delta(context: Context, budget: Budget) -> tuple[Fraction, Frac
             delta = amount
         elif base == "1":
             epsilon += amount
-        elif logarithm is not None and logarithm >= 1:
+        elif logarithm is not None:
             epsilon += amount * dyadic.log_up(logarithm)
         else:
             raise NoTheorem(f"the optimum is for numbers, and {base!r} is none: expected a budget in '1' or ln(r)")

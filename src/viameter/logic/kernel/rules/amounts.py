@@ -22,9 +22,6 @@ def rate_of(context: Context, scale: Monomial, line: int) -> Term:
     if loose or scale.coefficient <= 0:
         why = f"depends on {', '.join(loose)}" if loose else "is not positive"
         raise ParameterError(f"line {line}: the scale {scale.as_scale()} {why}: a scale is public and positive")
-    logarithm = logarithm_of(scale.base)
-    if logarithm is not None and logarithm <= 1:
-        raise ParameterError(f"line {line}: the scale {scale.as_scale()} is not positive: ln({logarithm}) is not")
     unit = context.units.get(scale.base)
     if unit is None:
         raise ParameterError(f"line {line}: nothing is counted in {scale.base!r}; make units with units_for(...)")
@@ -68,7 +65,7 @@ def logarithmic_budget(context: Context, ratio: Fraction) -> Budget:
     found: list[tuple[Fraction, str, int]] = []
     for base in sorted(context.units):
         other = logarithm_of(base)
-        if other is not None and other > 1 and not context.units[base].factors:
+        if other is not None and not context.units[base].factors:
             number = units_in(context, base)
             count = ceil(number * dyadic.log_up(ratio) / dyadic.log_down(other))
             while 1 < count <= _FEW and other ** (count - 1) >= ratio**number:
@@ -97,7 +94,7 @@ def ratio_of_steps(scale: Monomial) -> Fraction | None:
     Fraction(1, 9)
     """
     base = logarithm_of(scale.base)
-    if base is None or base <= 1 or scale.factors or scale.coefficient <= 0:
+    if base is None or scale.factors or scale.coefficient <= 0:
         return None
     times = 1 / scale.coefficient
     return base**-times.numerator if times.denominator == 1 else None
@@ -109,7 +106,7 @@ def ratio_of_steps_up(scale: Monomial, line: int) -> Fraction:
     if exact is not None:
         return exact
     base = Fraction(1) if scale.base == "1" else logarithm_of(scale.base)
-    if base is None or scale.factors or scale.coefficient <= 0 or (scale.base != "1" and base <= 1):
+    if base is None or scale.factors or scale.coefficient <= 0:
         raise NoTheorem(f"line {line}: the scale {scale.as_scale()} is not a number, so that no probability is known")
     rate = (base if scale.base == "1" else dyadic.log_down(base)) / scale.coefficient
     return dyadic.exp_up(-rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from viameter.errors import ParameterError
 from viameter.logic.kernel.assertion import clause
 from viameter.logic.kernel.context import cost, same
-from viameter.logic.kernel.derive import bounds_of, demand_factor, start
+from viameter.logic.kernel.derive import bounds_of, demand_factors, start
 from viameter.logic.kernel.judgment import Asks, Judgment
 from viameter.logic.kernel.rules.fixed import check_budget, is_still
 from viameter.logic.kernel.rules.weakening import consequence
@@ -18,7 +18,7 @@ def concluded(asks: Asks, judgment: Judgment, claim: Amount) -> Judgment:
 
     Side conditions: it is about the program's own body on both sides; nothing is spent by ghosts, so that b is all that
     is spent; every factor of a scale is positive by what the program requires alone, which all obligations of the
-    proof took for known.
+    proof took for known; the claim is a sum of terms none of which can be negative.
     """
     context = asks.context
     body = context.program.body
@@ -29,8 +29,7 @@ def concluded(asks: Asks, judgment: Judgment, claim: Amount) -> Judgment:
     if "rho" in context.units and len(context.units) > 1:
         raise ParameterError("concentrated cost (rho) stands alone")
     check_budget(context, judgment.budget)
-    for factor in context.factors():
-        demand_factor(asks, factor)
+    demand_factors(asks, claim)
     zeros = {eq(cost(base), ZERO) for base in context.units}
     before = tuple(entry for entry in start(context) if entry.term not in zeros)
     output = context.program.output
