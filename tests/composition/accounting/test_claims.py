@@ -112,9 +112,18 @@ def test_dominating_wide_discrete_gaussian_ensures_the_law_of_the_noise(distance
 
 
 def test_dominating_wide_discrete_gaussian_requires_the_half_step() -> None:
-    # Continuous noise of the same scale costs less than discrete noise: .14135 against .12694 for scale 1.
-    pair = wide_discrete_gaussian_pair(1, scale=Fraction(1))
-    assert of(pair, Fraction(1)) >= mp("0.14135") > gaussian_delta(1, 1)
+    # Between the losses that integers have, continuous noise of the same scale costs less, the factor included.
+    scale, below = Fraction(12), 0
+    noise = gaussian_pmf(scale, 250)
+    for near in (12,):
+        pair = wide_discrete_gaussian_pair(near, scale=scale)
+        for z in range(-60, 12, 3):
+            level = Fraction(near * (near - 2 * z - 1)) / (2 * scale**2)
+            true = hockey_stick(noise, shifted(noise, near), level)
+            assert of(pair, level) >= true
+            factor = mpmath.exp(1 / (8 * mp(scale) ** 2))
+            below += gaussian_delta(level, mp(near) / mp(scale)) * factor < true
+    assert below > 3
 
 
 BESIDE: list[Any] = [

@@ -116,7 +116,15 @@ def test_products_are_read_alike_whatever_was_read_before() -> None:
     shared.add(pure_pair(Fraction(1, 3)), 2)
     grown = make()
     grown.add(pure_pair(Fraction(1, 3)), 2)
-    assert questions[0](shared) == questions[0](grown) > truths[0]
+    assert [question(shared) for question in questions] == [question(grown) for question in questions]
+    assert questions[0](shared) > truths[0]
+    # So little more that the line stays the same.
+    for account in (shared, grown):
+        account.add(pure_pair(Fraction(1, 10**4)), 1)
+    fresh_account = make()
+    fresh_account.add(pure_pair(Fraction(1, 3)), 2)
+    fresh_account.add(pure_pair(Fraction(1, 10**4)), 1)
+    assert [question(shared) for question in questions] == [question(fresh_account) for question in questions]
 
 
 def test_threads_read_what_fresh_accountants_read() -> None:

@@ -227,7 +227,7 @@ def _spark(backend: Any, node: Any) -> dict[str, Reading | None]:
         if kind not in SPARK_TYPES:
             found[field.name] = None
         elif getattr(field.dataType, "collation", "UTF8_BINARY") != "UTF8_BINARY":
-            found[field.name] = Reading("string", "collate({0}, 'UTF8_BINARY')")
+            found[field.name] = Reading("string", "{0} COLLATE UTF8_BINARY")
         else:
             found[field.name] = Reading(node.schema[field.name])
     return found
