@@ -64,6 +64,14 @@ FORGERIES: dict[str, list[Forgery]] = {
         ("nothing is smoothed, and nothing is lost by it", "smoothed", {"parameters.smoothing": "1/100"}),
         ("twice the distance costs the same", "smoothed", {"given": "2"}),
     ],
+    "verified-program": [
+        ("the loss is too small", "program", {"bound.epsilon": LESS}),
+        ("twice the distance costs the same", "program", {"given": "4"}),
+        ("a larger budget costs the same", "program", {"parameters.budgets": [["eps", "1"]]}),
+        ("what the program requires does not hold", "program", {"parameters.public": [["n", "0"]]}),
+        ("numbers are floats", "program", {"input.domain": "scalars(float)"}),
+        ("there is no proof", "program", {"parameters.certificate": ""}),
+    ],
     "laplace-on-a-grid": [
         ("one number is rounded", "laplace grid", {"parameters.size": "1", "bound.epsilon": "1/3"}),
         ("nothing is rounded", "laplace grid", {"bound.epsilon": "1/3"}),

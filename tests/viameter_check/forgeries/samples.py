@@ -10,6 +10,7 @@ import viameter as vm
 from viameter.composition.derivations import compose_derivations
 from viameter.core import Loss
 from viameter.core.certificate import certify
+from viameter.logic import program_from_source
 from viameter.measures import group_derivation
 from viameter.mechanisms.additive import rounding_to_a_grid
 from viameter.mechanisms.smoothed import smoothed_gaussian
@@ -60,6 +61,12 @@ def _smoothed() -> vm.Measurement:
     made = smoothed_gaussian(space, distance=Fraction(1), mu_squared=Fraction(1, 16))
     assert made is not None
     return made
+
+
+def _program() -> Any:
+    text = "def noisy(x: int, n: int, eps: vm.Eps) -> int: return x + vm.lap(n / eps)"
+    made = program_from_source(text, adjacent=vm.all_differ("x", by=2), requires="n >= 1")
+    return made.measurement(eps="1/2", n=3)
 
 
 def _variation() -> vm.Measurement:
@@ -158,6 +165,7 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
     "laplace": (lambda: vm.Space(vm.vectors(int, size=3), vm.L1Distance()) >> vm.laplace(scale=3), 1),
     "gaussian": (lambda: vm.Space(vm.vectors(int, size=3), vm.L2Distance()) >> vm.gaussian(scale=3), 1),
     "smoothed": (_smoothed, 1),
+    "program": (_program, 2),
     "laplace grid": (
         lambda: vm.Space(vm.vectors(float, size=5), vm.L1Distance()) >> vm.laplace(scale=3, grid="1/8"),
         1,
