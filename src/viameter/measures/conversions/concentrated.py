@@ -33,6 +33,7 @@ from viameter.measures.conversions.directed import (
     UP,
     Real,
     amount_up,
+    greatest_that_fits,
     log,
     probability_up,
     real,
@@ -253,9 +254,6 @@ def epsilon_of_zcdp(rho: Fraction, delta: Fraction) -> Extended:
     return amount_up(UP.sub(gained, lost))
 
 
-_HALVINGS = 600
-
-
 def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fraction:
     """A number at or just below the greatest rho for which rho-zCDP is (epsilon, delta)-differentially private.
 
@@ -264,26 +262,8 @@ def greatest_rho(epsilon: Fraction, delta: Fraction, *, bits: int = 64) -> Fract
     """
     if epsilon == 0:
         return Fraction(0)
-    # rho <= epsilon, since the divergence of order 1, which is the mean loss, is at most epsilon where delta is small;
-    # it is only where the search starts, and is doubled where that is not enough.
-    high = epsilon
-    while epsilon_of_zcdp(high, delta) <= epsilon:
-        high *= 2
-    low = high / 2
-    for _ in range(_HALVINGS):
-        if epsilon_of_zcdp(low, delta) <= epsilon:
-            break
-        low, high = low / 2, low
-    else:
-        return Fraction(0)  # nothing that small can be told from nothing: nothing fits
-    # Now low is within the limit and high = 2 low is not; each step halves the gap, and what is kept was evaluated.
-    for _ in range(bits):
-        middle = (low + high) / 2
-        if epsilon_of_zcdp(middle, delta) <= epsilon:
-            low = middle
-        else:
-            high = middle
-    return low
+    # rho <= epsilon, since the divergence of order 1, which is the mean loss, is at most epsilon where delta is small.
+    return greatest_that_fits(lambda rho: epsilon_of_zcdp(rho, delta) <= epsilon, start=epsilon, bits=bits)
 
 
 def delta_of_zcdp(rho: Fraction, epsilon: Fraction) -> Fraction:

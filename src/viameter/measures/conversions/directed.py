@@ -103,3 +103,29 @@ def root(
 
 # The bounds are flat where they are best, so that half of the digits are enough, and this is more.
 _CLOSE = 2.0**-50
+
+
+_HALVINGS = 600
+
+
+def greatest_that_fits(fits: Callable[[Fraction], bool], *, start: Fraction, bits: int) -> Fraction:
+    """A number that fits, at or just below the greatest one, where all smaller ones fit too; `start` is a guess.
+
+    >>> float(greatest_that_fits(lambda x: x * x <= 2, start=Fraction(100), bits=50))
+    1.414213562373095
+    """
+    high = start
+    while fits(high):
+        high *= 2
+    low = high / 2
+    for _ in range(_HALVINGS):
+        if fits(low):
+            break
+        low, high = low / 2, low
+    else:
+        return Fraction(0)  # nothing that small can be told from nothing: nothing fits
+    # Now low fits and high = 2 low does not; each step halves the gap, and what is kept was seen to fit.
+    for _ in range(bits):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

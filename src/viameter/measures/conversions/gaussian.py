@@ -17,7 +17,17 @@ from viameter.arith import INFINITY, ZERO, Extended, show, times
 from viameter.core.conversion import conversion
 from viameter.errors import NumberError
 from viameter.measures.amounts import ZCDP, ApproxDP, ApproxLoss, GaussianDP, GaussianLoss, ZCDPLoss
-from viameter.measures.conversions.directed import DOWN, UP, Real, amount_up, chance_up, context, log, real
+from viameter.measures.conversions.directed import (
+    DOWN,
+    UP,
+    Real,
+    amount_up,
+    chance_up,
+    context,
+    greatest_that_fits,
+    log,
+    real,
+)
 from viameter.measures.curves import Profile, ProfileLoss, RenyiDP, RenyiLoss, renyi
 from viameter.theorem import Numbers, theorem
 
@@ -222,20 +232,7 @@ def greatest_mu_squared(epsilon: Fraction, delta: Fraction, *, bits: int = 40) -
     >>> gaussian_epsilon(greatest_mu_squared(Fraction(1), Fraction(1, 10**6)), Fraction(1, 10**6)) <= 1
     True
     """
-    high = Fraction(1)
-    while gaussian_epsilon(high, delta) <= epsilon:
-        high *= 2
-    low = high / 2
-    for _ in range(_HALVINGS):
-        if gaussian_epsilon(low, delta) <= epsilon:
-            break
-        low, high = low / 2, low
-    else:
-        return ZERO  # nothing that small can be told from nothing: nothing fits
-    for _ in range(bits):
-        middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low
+    return greatest_that_fits(lambda square: gaussian_epsilon(square, delta) <= epsilon, start=Fraction(1), bits=bits)
 
 
 def gaussian_epsilon(mu_squared: Fraction, delta: Fraction) -> Extended:
@@ -293,4 +290,3 @@ _GUESSED = 2.0**-55
 
 # For a mu above 2^12, which nobody has, the exponentials of the curve come near the end of MPFR's range.
 _HUGE = 2**24
-_HALVINGS = 600
