@@ -112,14 +112,7 @@ class Relation:
         keys = [on] if isinstance(on, str) else list(on)
         if not keys:
             raise ParameterError("join: on=[] names no column to join on")
-        for name in keys:
-            mine, theirs = self.schema.require(name), other.schema.require(name)
-            if mine.kind is not theirs.kind:
-                raise ParameterError(
-                    f"join: {name!r} is {mine.kind.value} here and {theirs.kind.value} in the public table"
-                )
-            if mine.kind is Kind.REAL:
-                raise ParameterError(f"join: {name!r} is REAL, and reals are equal by accident; cut it into bins first")
+        _require_joinable(keys, self.schema, other.schema, "the public table")
         added = {name: kind for name, kind in other.schema.items() if name not in keys}
         both = [name for name in added if name in self.schema]
         if both:
@@ -161,9 +154,7 @@ class Relation:
                 "join: two private tables are joined if they were opened together, vm.open({'one': ..., 'other': ...}, "
                 "...), so that one budget counts what is learned of both; a public one comes in by vm.public(...)"
             )
-        for name in keys:
-            if self.schema.require(name).kind is not other.schema.require(name).kind:
-                raise ParameterError(f"join: {name!r} has different types in the two tables")
+        _require_joinable(keys, self.schema, other.schema, "the other table")
         mine, theirs = (side.rows().expression[UNIT].type() for side in (self, other))
         if mine.is_string() != theirs.is_string():
             raise ParameterError(f"join: units are named by {mine} in the one table, and by {theirs} in the other")
@@ -178,10 +169,14 @@ class Relation:
 
         def join(source: Rows | Database) -> Rows:
             left, theirs = self.rows(source), other.rows(source).expression
-            renamed = theirs.select(**{f"{RESERVED}right_{name}": theirs[name] for name in (*keys, *added, UNIT)})
+            # Keys are read as expressions are: an engine that cast one side to the type of the other may fail on a row.
+            right = {name: to_ibis(Column(name, other.schema[name]), theirs) for name in keys}
+            right |= {name: theirs[name] for name in (*added, UNIT)}
+            renamed = theirs.select(**{f"{RESERVED}right_{name}": column for name, column in right.items()})
 
             def joined(table: Any) -> Any:
-                pairs = [(name, table[name], renamed[f"{RESERVED}right_{name}"]) for name in (*keys, UNIT)]
+                read = {name: to_ibis(Column(name, self.schema[name]), table) for name in keys} | {UNIT: table[UNIT]}
+                pairs = [(name, column, renamed[f"{RESERVED}right_{name}"]) for name, column in read.items()]
                 made = table.inner_join(renamed, [_equal(left, *pair) for pair in pairs])
                 kept = {name: made[name] for name in table.columns}
                 return made.select(**kept, **{name: made[f"{RESERVED}right_{name}"] for name in added})
@@ -269,15 +264,32 @@ def source_rows(opened: Any, unit_column: str | None) -> Rows:
     table = opened.expression.select(*schema)
     if unit_column is None:
         return Rows(opened.with_expression(table), schema, None)
-    kind = schema.require(unit_column).kind
-    if kind not in (Kind.TEXT, Kind.INTEGER):
-        raise ParameterError(f"unit column {unit_column!r} is {kind.value}: units are named by text or integers")
-    # Whole numbers that are decimals have no digest of their own.
-    column = Column(unit_column, schema[unit_column])
-    unit = to_ibis(column, table) if table[unit_column].type().is_decimal() else table[unit_column]
-    # To the letter: engines may take 'a' and 'A' for the same, and units are told apart by their names here.
-    named = table.mutate(**{UNIT: comparable(opened.engine, unit, name=unit_column)})
+    named = table.mutate(**{UNIT: naming(opened.engine, table, schema, unit_column)})
     return Rows(opened.with_expression(named.filter(named[UNIT].notnull())), schema, UNIT)
+
+
+def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
+    """A column that names units, or leads to them: text to the letter, or whole numbers, which compare without a cast
+    that could fail.
+    """
+    kind = schema.require(column).kind
+    if kind not in (Kind.TEXT, Kind.INTEGER):
+        raise ParameterError(f"unit column {column!r} is {kind.value}: units are named by text or integers")
+    # Whole numbers that are decimals have no digest of their own.
+    is_decimal = table[column].type().is_decimal()
+    named = to_ibis(Column(column, schema[column]), table) if is_decimal else table[column]
+    # To the letter: engines may take 'a' and 'A' for the same, and units are told apart by their names here.
+    return comparable(engine, named, name=column)
+
+
+def _require_joinable(keys: Sequence[str], mine: Schema, theirs: Schema, where: str) -> None:
+    """Refuse columns that are of different kinds in two tables, and reals."""
+    for name in keys:
+        here, there = mine.require(name).kind, theirs.require(name).kind
+        if here is not there:
+            raise ParameterError(f"join: {name!r} is {here.value} here and {there.value} in {where}")
+        if here is Kind.REAL:
+            raise ParameterError(f"join: {name!r} is REAL, and reals are equal by accident; cut it into bins first")
 
 
 def _selecting(names: list[str], schema: Schema) -> Callable[[Rows], Rows]:

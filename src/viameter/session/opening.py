@@ -12,12 +12,11 @@ from typing import Any
 from viameter.core import Loss, Space
 from viameter.errors import ParameterError, plain
 from viameter.ledger import Ledger
-from viameter.query.bounding.identity import comparable
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database, database_space, picking
 from viameter.query.engines import EngineTable, copied, open_source, run
 from viameter.query.expressions import Kind
-from viameter.query.relation import Relation, source_rows
+from viameter.query.relation import Relation, naming, source_rows
 from viameter.query.rows import RESERVED, UNIT, Rows
 from viameter.query.spaces import space_of
 from viameter.query.units import PerEntity, PerEvent, Unit
@@ -201,22 +200,27 @@ def _entity_rows(opened: Mapping[str, EngineTable], name: str, unit: PerEntity) 
         return source_rows(table, path[0].column)
     # Along the way, each key leads to one row of the next table.
     hop = f"{RESERVED}hop"
-    engine = table.engine
-    named = table.expression.mutate(**{hop: comparable(engine, table.expression[path[0].column], name=path[0].column)})
+    own = source_rows(table, None)
+    named = own.expression.mutate(**{hop: naming(table.engine, own.expression, own.schema, path[0].column)})
 
     def follow(current: Any, step: tuple[Any, Any]) -> Any:
         link, following = step
-        parent = opened[link.table].expression
-        key, further = (comparable(engine, parent[column], name=column) for column in (link.key, following.column))
+        rows = source_rows(opened[link.table], None)
+        parent = rows.expression
+        key, further = (naming(table.engine, parent, rows.schema, x) for x in (link.key, following.column))
+        if key.type().is_string() != current[hop].type().is_string():
+            raise ParameterError(
+                f"links: {link.column!r} and the key {link.key!r} of {link.table!r} are of different types: expected "
+                "text in both, or whole numbers in both"
+            )
         keyed = parent.select(**{f"{RESERVED}key": key, f"{RESERVED}next": further})
         joined = current.left_join(keyed, current[hop] == keyed[f"{RESERVED}key"])
         kept = {column: joined[column] for column in current.columns if column != hop}
         return joined.select(**kept, **{hop: joined[f"{RESERVED}next"]})
 
     led = reduce(follow, itertools.pairwise(path), named)
-    schema = source_rows(table, None).schema
-    owned = led.filter(led[hop].notnull()).select(*schema, **{UNIT: led[hop]})
-    return Rows(table.with_expression(owned), schema, UNIT)
+    owned = led.filter(led[hop].notnull()).select(*own.schema, **{UNIT: led[hop]})
+    return Rows(table.with_expression(owned), own.schema, UNIT)
 
 
 def ambiguous_keys(session: Session) -> dict[str, int]:

@@ -16,7 +16,7 @@ from viameter.query.expressions import Kind, type_of_ibis
 TABLES: Final = frozenset({"DatabaseTable", "InMemoryTable", "Project", "Filter", "DropColumns", "DropNull"})
 ALIKE: Final = frozenset(
     {"Equals", "NotEquals", "Less", "LessEqual", "Greater", "GreaterEqual", "IdenticalTo", "Between", "InValues",
-     "IfElse", "SearchedCase", "Coalesce", "NullIf"}
+     "IfElse", "SearchedCase", "Coalesce"}
 )  # fmt: skip
 """Values of several operands that must be of one kind: an engine that casts one to the type of another may fail."""
 VALUES: Final = ALIKE | frozenset(
