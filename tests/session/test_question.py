@@ -1,5 +1,6 @@
 """Questions: what they cost, what they answer, what is refused; on a table whose numbers are known."""
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -102,8 +103,11 @@ def test_a_number_is_unknown_where_its_interval_is_all_that_there_could_be() -> 
     for name, (least, most) in ends.items():
         columns = answer.to_columns()
         full, empty = zip(*(columns[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
-        assert not np.isnan(full[0]) and least < full[1] and full[2] < most
-        assert np.isnan(empty[0]) and empty[1:] == pytest.approx((least, most))
+        assert full[0] is not None and least < full[1] and full[2] < most
+        assert empty[0] is None and empty[1:] == pytest.approx((least, most))
+        assert np.isnan(answer.to_pandas()[name][1]) and np.isnan(answer.to_arrow()[name][1].as_py())
+    json.dumps(answer.to_dicts(), allow_nan=False)
+    assert answer.to_dicts() == answer.to_dicts()
     assert values(answer, "n") == [200, 0] and "unknown [" in repr(answer)
     assert any("mean, spread, root, middle is unknown" in note for note in answer.notes)
     assert not any("unknown" in note for note in table.agg(**asked).release(spend=LOUD).notes)

@@ -206,3 +206,18 @@ def test_which_rows_are_kept_is_nothing_to_a_count_of_rows() -> None:
     asked = table.group_by("t", keys=list("abcde")).agg(n=vm.count(), u=vm.count_units())
     counts, units = asked.collecting(table.relation.rows(), statistics)
     assert sum(counts) == sum(units) == 2 and counts[1] == 1
+
+
+@pytest.mark.parametrize("keep", ["first by nope", "first by ward"])
+def test_a_column_that_rows_cannot_be_kept_by_is_refused_where_it_is_named(keep: str) -> None:
+    rows = {"u": ["a", "b"], "ward": ["A", "B"], "wait": [1, 2]}
+    with pytest.raises(ParameterError, match=r"nope|TEXT"):
+        vm.open(rows, unit=vm.per("u", rows=1, keep=keep), budget=vm.pure(1))
+    with pytest.raises(ParameterError, match=r"nope|TEXT"):
+        vm.open(rows, unit=vm.per("u", rows=1), budget=vm.pure(1)).limit(rows=1, keep=keep)
+
+
+def test_a_key_that_is_called_as_other_keys_are_is_refused_beside_them() -> None:
+    table = vm.open({"u": ["a"], "ward": ["A"]}, unit=vm.per("u", rows=1), budget=vm.pure(1))
+    with pytest.raises(ParameterError, match="leave it out of keys"):
+        table.group_by("ward", keys=["A", "(other)"], other=True)

@@ -15,7 +15,20 @@ from viameter.session.written import QUESTION_KEYS, mapping, preview_of, read_co
 from viameter.session.written_values import read_loss, read_unit
 
 Say = Callable[..., None]
-TABLE_KEYS = {"source", "table", "unit", "budget", "types", "strict", "order", "ledger", "dataset", "scopes", "by"}
+TABLE_KEYS = {
+    "source",
+    "table",
+    "unit",
+    "budget",
+    "types",
+    "required",
+    "strict",
+    "order",
+    "ledger",
+    "dataset",
+    "scopes",
+    "by",
+}
 ENTRY_KEYS = {*QUESTION_KEYS, "name", "key"}
 
 
@@ -148,6 +161,7 @@ def _open(document: Mapping[str, Any], folder: Path, *, release: bool) -> Any:
         budget=None if "budget" not in table else read_loss(table["budget"], "budget"),
         **_paying(table, folder, release=release),
         types=mapping(table.get("types", {}), "types"),
+        required=table.get("required", ()),
         strict=bool(table.get("strict", False)),
         order=table.get("order", "native"),
     )

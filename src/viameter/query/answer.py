@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -56,14 +57,11 @@ class AnsweredTable(ABC):
         return iter(self.to_dicts())
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The table as lists, by column."""
-        found: dict[str, list[Any]] = {
-            name: [group[place] for group in self.groups] for place, name in enumerate(self.keys)
+        """The table as lists, by column; None for what is unknown, and for ends that an interval does not have."""
+        numbers = {name: array.tolist() for name, array in self._arrays().items()}
+        return self._groups() | {
+            name: [number if math.isfinite(number) else None for number in column] for name, column in numbers.items()
         }
-        for name, estimate in self.estimates.items():
-            found[name] = estimate.value.tolist()
-            found[f"{name}_lower"], found[f"{name}_upper"] = estimate.lower.tolist(), estimate.upper.tolist()
-        return found
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The table as a dict for each group."""
@@ -71,16 +69,25 @@ class AnsweredTable(ABC):
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """The table as a pandas DataFrame; what is unknown is NaN."""
         import pandas as pd
 
-        return pd.DataFrame(self.to_columns(), columns=list(self.columns))
+        return pd.DataFrame(self._groups() | self._arrays(), columns=list(self.columns))
 
     def to_arrow(self) -> Any:
         """The table as an Arrow table."""
         import pyarrow as pa
 
-        return pa.table(self.to_columns())
+        return pa.table(self._groups() | self._arrays())
+
+    def _groups(self) -> dict[str, list[Any]]:
+        return {name: [group[place] for group in self.groups] for place, name in enumerate(self.keys)}
+
+    def _arrays(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, one in self.estimates.items():
+            found |= {name: one.value, f"{name}_lower": one.lower, f"{name}_upper": one.upper}
+        return found
 
     def plot(self, name: str | None = None) -> Any:
         """The values of one aggregate with their intervals; all of them if none is named. Needs matplotlib."""

@@ -29,7 +29,7 @@ def limits_of(
     It must limit what a unit adds to each of the statistics; units that are counted count once in each of the groups.
     """
     unit = relation.unit
-    _require_order(relation.schema, unit.limits.tightened(asked))
+    require_order(relation.schema, unit.limits.tightened(asked))
     if unit.rows_without_limit is not None:
         return Limits(rows=unit.rows_without_limit * relation.fanout)
     limits = unit.limits.tightened(asked)
@@ -41,7 +41,7 @@ def limits_of(
     return limits
 
 
-def _require_order(schema: Schema, limits: Limits) -> None:
+def require_order(schema: Schema, limits: Limits) -> None:
     """Refuse to keep rows by a column that is not there, or whose order depends on the settings of an engine."""
     column = limits.first_by
     if column is not None and schema.require(column).kind is Kind.TEXT:

@@ -119,6 +119,13 @@ def read_keys(schema: Schema, columns: Sequence[str], keys: Any, *, other: bool)
             raise ParameterError(
                 f"group_by: {name!r} is real; cut it into bins first, as in edges=[0, 10, 20], since keys must be exact"
             )
+    found = _read_keys(schema, columns, keys, other=other)
+    if other and (OTHER,) * len(columns) in found.groups:
+        raise ParameterError(f"keys: {OTHER!r} is what the group of other keys is called; leave it out of keys")
+    return found
+
+
+def _read_keys(schema: Schema, columns: Sequence[str], keys: Any, *, other: bool) -> Keys:
     if isinstance(keys, Mapping):
         missing = [name for name in columns if name not in keys]
         if missing or len(keys) != len(columns):

@@ -231,7 +231,6 @@ def per_entity(
     rows: int | None = None,
     groups: int | None = None,
     per_group: int | None = None,
-    keep: str | None = None,
 ) -> PerEntity:
     """A row of the table `root` with all rows of other tables that refer to it, directly or not.
 
@@ -255,7 +254,7 @@ def per_entity(
                 f"links[{table!r}]={link!r}: which column of {link[1]!r} is it? Give (column, table, key)"
             )
         found.append((_name(table, "links"), Link(link[0], link[1], link[2] if len(link) == 3 else key)))
-    unit = PerEntity(root, key, tuple(found), limits=Limits(rows, groups, per_group, keep))
+    unit = PerEntity(root, key, tuple(found), limits=Limits(rows, groups, per_group))
     for table, _ in found:
         _require_way(unit, table)
     return unit

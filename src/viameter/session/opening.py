@@ -13,6 +13,7 @@ from viameter.core import Loss, Space
 from viameter.errors import ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.query.collecting import Order, Progress
+from viameter.query.contributing import require_order
 from viameter.query.database import Database, database_space, picking
 from viameter.query.engines import EngineTable, copied, open_source, run
 from viameter.query.expressions import Kind
@@ -180,6 +181,7 @@ def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[[Datab
 
 def _rows(table: EngineTable, unit: Unit) -> Rows:
     rows = source_rows(table, unit.column)
+    require_order(rows.schema, unit.limits)
     if isinstance(unit, PerEvent):
         kind = rows.schema.require(unit.time).kind
         if kind not in (Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP):

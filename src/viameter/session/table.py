@@ -13,6 +13,7 @@ from viameter.errors import ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.query.bounding import Limits
 from viameter.query.collecting import fresh_salt
+from viameter.query.contributing import require_order
 from viameter.query.expressions import Expression, Schema
 from viameter.query.keys import Keys, read_keys
 from viameter.query.public_tables import PublicTable
@@ -116,6 +117,7 @@ class Table:
             most, wanted = getattr(allowed, name), getattr(asked, name)
             if most is not None and wanted is not None and wanted > most:
                 raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
+        require_order(self.schema, asked)
         return replace(self, limits=self.limits.tightened(asked))
 
     def group_by(

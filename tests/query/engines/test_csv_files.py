@@ -145,8 +145,6 @@ SECRET = b"hunter2"
         (b"a,b\nx,\xed\xa0\x80hunter2\n", "line 2 is not UTF-8"),
         (b"a,b\r1,2\rhunter2,3\r", "lines end with CR alone"),
         (b"", "header"),
-        (b"a,a\n", "header"),
-        (b"a,,b\n", "header"),
     ],
 )
 def test_what_is_not_of_the_dialect_is_refused_when_it_is_opened_by_its_line(
@@ -213,3 +211,28 @@ def test_a_folder_or_a_file_that_is_gone_is_a_plain_refusal(tmp_path: Path) -> N
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(ParameterError, match="no file"):
         open_source(tmp_path / "t.csv" / "u.csv")
+
+
+@pytest.mark.parametrize(
+    ("header", "said"), [(",a", "name 1 .* empty"), ("a,b,a", "'a' twice"), ("a,A", "'A' beside 'a'")]
+)
+def test_names_that_are_missing_or_alike_are_named(tmp_path: Path, header: str, said: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{header}\n1,2,3\n")
+    with pytest.raises(ParameterError, match=said):
+        vm.open(str(path), unit=vm.per_row(), budget=vm.pure(1))
+
+
+def test_frames_with_names_that_are_alike_are_refused() -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    for frame in (
+        pd.DataFrame([[1, 2]], columns=["id", "id"]),
+        pd.DataFrame([[1, 2]], columns=["id", "ID"]),
+        pa.table([[1], [2]], names=["id", "id"]),
+        pl.DataFrame({"id": [1], "Id": [2]}).lazy(),
+    ):
+        with pytest.raises(ParameterError, match="has the column"):
+            vm.open(frame, unit=vm.per_row(), budget=vm.pure(1))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from viameter.query.engines.errors import UnreadableData
+from viameter.query.engines.names import require_different
 
 BLOCK = 2**23
 """Bytes that are read at a time."""
@@ -45,10 +46,14 @@ def read_csv(path: Path) -> tuple[list[str], Iterator[Any]]:
     blocks = _blocks(path)
     first = next(blocks, None)
     names = [] if first is None else _fields(path, first).slice(0, int(first.is_last.argmax()) + 1).to_pylist()
-    if first is None or not all(names) or len(set(names)) != len(names):
+    if first is None or not any(names):
+        raise UnreadableData(f"{str(path)!r} has no header: expected a first line of names, with commas between")
+    if not all(names):
         raise UnreadableData(
-            f"{str(path)!r} has no header: expected a first line of different names, with commas between"
+            f"{str(path)!r}: name {names.index(None) + 1} of the first line is empty: expected a name for each column "
+            "(pandas writes an index without one unless it is told index=False)"
         )
+    require_different(names, where=str(path))
     if any("\r" in name.replace("\r\n", "") for name in names):
         raise UnreadableData(f"{str(path)!r}: lines end with CR alone; expected LF, or CR and LF")
     tables = (_table(path, block, names) for block in chain([first], blocks))

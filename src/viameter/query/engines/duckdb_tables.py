@@ -14,7 +14,7 @@ from viameter.query.engines.compiled import written_sql
 from viameter.query.engines.csv_files import read_csv
 from viameter.query.engines.errors import UnreadableData
 from viameter.query.engines.imports import import_ibis, import_optional
-from viameter.query.engines.names import fresh_name, split_name
+from viameter.query.engines.names import fresh_name, require_different, split_name
 from viameter.query.engines.native_types import DUCKDB_TYPES, duckdb_columns, native_table
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable, as_its_own
@@ -113,6 +113,7 @@ def _insert(backend: Any, name: str, rows: Any) -> None:
 def open_frame(frame: Any, backend: Any) -> EngineTable:
     """A frame of pandas, Polars or Arrow, which DuckDB reads in place; columns of objects are text."""
     name = fresh_name("frame")
+    require_different(_names_of(frame), where=type(frame).__name__)
     with without_warnings_of_engines():
         try:
             # To look at rows for what objects of pandas are would make the types a fact about rows.
@@ -126,6 +127,12 @@ def open_frame(frame: Any, backend: Any) -> EngineTable:
                 "and is not shown.)"
             ) from None
     return _scanned(EngineTable(expression, backend, keeps=(frame,)))
+
+
+def _names_of(frame: Any) -> list[str]:
+    if hasattr(frame, "column_names"):
+        return list(frame.column_names)
+    return [str(name) for name in (frame.collect_schema() if hasattr(frame, "collect_schema") else frame.columns)]
 
 
 def copied(table: EngineTable) -> EngineTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from secrets import token_hex
 
 from viameter.errors import ParameterError, plain
@@ -24,3 +25,14 @@ def split_name(table: str) -> tuple[str | None, str]:
     if not name or (dot and not schema):
         raise ParameterError(f"table={table!r} is not a name; expected 'table' or 'schema.table'")
     return schema or None, name
+
+
+def require_different(names: Sequence[str], *, where: str) -> None:
+    """Refuse names that stand twice, or differ in capitals alone: an engine would rename or mix them up."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.get(name.casefold())
+        if other is not None:
+            how = "twice" if other == name else f"beside {other!r}"
+            raise ParameterError(f"{where!r} has the column {name!r} {how}: expected different names, capitals apart")
+        known[name.casefold()] = name

@@ -68,10 +68,13 @@ def quantiles(
     curve = monotone(tree.counts_below)
     groups = tree.counts_below.shape[:-1]
     value, lower, upper = (np.empty((*groups, len(shares))) for _ in range(3))
+    # Of a group that may be empty nothing is said, though every number is a quantile of no rows.
+    has_rows = tree.counts_below[..., -1] > _total_width(tree.shape, tree.noises, chance) + tree.slack
     for column in np.argsort([float(share) for share in shares], kind="stable"):
         share = shares[column]
         first, last = edges_around(tree, share, chance)
-        lower[..., column], upper[..., column] = downs[first], ups[last]
+        lower[..., column] = np.where(has_rows, downs[first], downs[0])
+        upper[..., column] = np.where(has_rows, ups[last], ups[-1])
         value[..., column] = _inverse(curve, downs, float(share))
     if error:
         slack = floats.from_fraction_up(error)
@@ -108,7 +111,20 @@ def quantile_widths(shape: TreeShape, noises: tuple[Noise, ...], q: Fraction, al
     if not any(noise.scale for noise in noises):
         return np.zeros(shape.bins - 1)
     of_edges = coefficients(shape, noises)
-    weights = np.abs(of_edges[1:-1] - float(q) * of_edges[-1:])
+    return _widths(of_edges[1:-1] - float(q) * of_edges[-1:], shape, noises, alpha)
+
+
+@lru_cache(maxsize=256)
+def _total_width(shape: TreeShape, noises: tuple[Noise, ...], alpha: Fraction) -> float:
+    """A width for alpha of the noise of all rows."""
+    if not any(noise.scale for noise in noises):
+        return 0.0
+    return float(_widths(coefficients(shape, noises)[-1:], shape, noises, alpha)[0])
+
+
+def _widths(combined: Floats, shape: TreeShape, noises: tuple[Noise, ...], alpha: Fraction) -> Floats:
+    """Widths for alpha of combinations of the noises of all nodes, one in each row."""
+    weights = np.abs(combined)
     parts = np.split(weights, np.cumsum(shape.sizes)[:-1], axis=1)
     blocks = [
         Weighted(part + 4 * CARELESS, noise, np.maximum(part - 4 * CARELESS, 0.0))
