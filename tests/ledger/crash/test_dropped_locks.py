@@ -205,7 +205,7 @@ def test_bytes_that_sqlite_locks_stay_locked(path: Path, suffix: str, start: int
 
 
 def test_whoever_closes_last_is_not_taken_for_gone_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own lock is let go of before SQLite asks whether it is the last one: until then, SQLite's own one is there."""
+    """The lock of this library is let go of before SQLite asks whether it is the last one; then SQLite's is there."""
     log, unlock, found = path.with_name(f"{path.name}-wal"), OpenFiles.unlock, []
 
     def then_another_comes_and_goes(self: OpenFiles) -> None:

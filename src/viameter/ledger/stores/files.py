@@ -156,7 +156,7 @@ class OpenFiles:
         return not self._replaced
 
     def require_same(self, place: str, *, writing: bool) -> None:
-        """Refuse to go on with files that nobody else will read; whoever writes has a log and an index from the start."""
+        """Refuse to go on with files that nobody else will read; whoever writes has had both from the start."""
         if not self.are_the_same() or (writing and None in self._beside.values()):
             raise LedgerBehind(
                 f"the log beside {place} (-wal, -shm) is another file than the one that was opened: it was removed, or "
