@@ -246,7 +246,7 @@ class Writer:
                 "as spent"
             )
         seen = self._seen()
-        if seen is not None and not self._has(seen):
+        if seen is not None and seen != book.head and not self._has(seen):
             raise LedgerBehind(
                 f"{self._store.place} does not have entry {seen.seq} as its witness saw it: another copy of the ledger "
                 "was charged since. Nothing was written now; `viameter ledger verify` says more"

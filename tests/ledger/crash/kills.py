@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import random
@@ -19,7 +20,7 @@ AT_ONCE = 4
 """Workers at the same time, so that one is often killed while another writes."""
 
 LONGEST = 0.03
-"""Seconds until the next worker that is ready is killed: a few questions take that long."""
+"""Seconds until the next worker is killed, at most, or as long as its last question took: a few take that long."""
 
 
 def kill_workers(
@@ -29,7 +30,6 @@ def kill_workers(
     location: str | None = None,
     client: type[Client] = Client,
     room: int = 100_000,
-    longest: float = LONGEST,
 ) -> tuple[list[str], int]:
     """Start workers and kill them, so many in all; what the referee found, and how much left."""
     with folder_in_memory() as folder:
@@ -39,41 +39,42 @@ def kill_workers(
         chance = random.Random(seed)
         found: list[str] = []
         for number in range(kills // AT_ONCE):
-            _round(where, world, client, chance, name=f"{number}", longest=longest)
+            _round(where, world, client, chance, name=f"{number}")
             found += problems(where, world, client, latest=10)
             if found:
                 break
         return found or problems(where, world, client), len(world.seen("left"))
 
 
-def _round(
-    location: str, world: World, client: type[Client], chance: random.Random, *, name: str, longest: float
-) -> None:
-    # A fifth is killed while it opens the ledger, the others somewhere in their questions.
-    plans = [(chance.random() < 0.2, chance.uniform(0, longest)) for _ in range(AT_ONCE)]
+def _round(location: str, world: World, client: type[Client], chance: random.Random, *, name: str) -> None:
+    # A fifth is killed while it opens the ledger, the others in their first questions, or after an answer: within the
+    # time of some questions, however slow they are on a machine with much to do.
+    plans = [(0 if chance.random() < 0.2 else chance.choice((1, 2)), chance.random()) for _ in range(AT_ONCE)]
     started = []
-    for number, (early, pause) in enumerate(plans):
+    for number, (steps, share) in enumerate(plans):
         reader, writer = os.pipe()
         process = fork(partial(work, location, world, client, f"{name}-{number}", writer))
         os.close(writer)
-        started.append((process, reader, early, pause))
-    for process, reader, early, pause in started:
-        if not early:
+        started.append((process, reader, steps, share))
+    for process, reader, steps, share in started:
+        took = 0.0
+        for step in range(steps):
+            began = time.monotonic()
             os.read(reader, 1)
-        time.sleep(pause)
+            took = time.monotonic() - began if step else 0.0  # to open it takes longer than to ask
+        time.sleep(share * max(LONGEST, took))
         kill(process)
         os.close(reader)
 
 
 def work(location: str, world: World, client: type[Client], name: str, ready: int) -> None:
-    """Ask until killed."""
+    """Ask until killed; says when it begins, and when an answer has left."""
     worker = client(location, world)
     os.write(ready, b"!")
     for number in itertools.count():
-        try:
+        with contextlib.suppress(OverBudget):
             worker.ask(f"{name}-{number}")
-        except OverBudget:
-            continue
+        os.write(ready, b"!")
 
 
 def spend_the_rest(location: str, world: World) -> int:
@@ -96,6 +97,6 @@ def kill_until_spent(kills: int, *, seed: int, room: int) -> tuple[list[str], in
         location, world, chance = str(folder / "budget.db"), World(folder / "world"), random.Random(seed)
         make_ledger(location, room=room)
         for number in range(kills // AT_ONCE):
-            _round(location, world, Client, chance, name=f"{number}", longest=LONGEST)
+            _round(location, world, Client, chance, name=f"{number}")
         charged = spend_the_rest(location, world)
         return problems(location, world), charged

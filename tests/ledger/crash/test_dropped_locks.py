@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from viameter import ledger as ledgers
 from viameter.errors import LedgerBehind, LedgerUnavailable
 from viameter.ledger import locking
 from viameter.ledger.stores import files as files_module
+from viameter.ledger.stores.files import OpenFiles
 from viameter.ledger.stores.sql import SQLStore
 
 ROOM = 8
@@ -200,6 +202,55 @@ def test_bytes_that_sqlite_locks_stay_locked(path: Path, suffix: str, start: int
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, start)
             assert first.ask("close") == "done"
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, start)
+
+
+def test_whoever_closes_last_is_not_taken_for_gone_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock of this library is let go of before SQLite asks whether it is the last one; then SQLite's is there."""
+    log, unlock, found = path.with_name(f"{path.name}-wal"), OpenFiles.unlock, []
+
+    def then_another_comes_and_goes(self: OpenFiles) -> None:
+        unlock(self)
+        command = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT 1 FROM sqlite_master').fetchall()"
+        subprocess.run([sys.executable, "-c", command, str(path)], check=True)
+        found.append(log.exists())
+
+    with ledgers.open(path) as ledger:
+        ledger.reserve(vm.pure(1), scopes=["visits"])
+        path.read_bytes()
+        monkeypatch.setattr(OpenFiles, "unlock", then_another_comes_and_goes)
+    assert found[0]
+    assert not log.exists()
+
+
+def test_a_log_that_is_gone_when_a_ledger_is_opened_is_not_written_to(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads the file while it is opened drops the lock before there is another one."""
+    find = OpenFiles.find
+
+    def after_it_was_removed(self: OpenFiles) -> None:
+        path.with_name(f"{path.name}-wal").unlink()
+        find(self)
+
+    monkeypatch.setattr(OpenFiles, "find", after_it_was_removed)
+    with pytest.raises(LedgerBehind, match="the log beside"), ledgers.open(path) as ledger:
+        ledger.reserve(vm.pure(1), scopes=["visits"])
+
+
+def test_whoever_reads_a_ledger_without_a_log_keeps_nobody_from_writing(path: Path) -> None:
+    """As some backups are, and files that others have changed: the first who writes turns the log on."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    with ledgers.open(path, read_only=True) as reader, client(path) as writer:
+        assert reader.scope("visits").spent == vm.pure(0)
+        assert [writer.ask("open"), writer.ask("charge a")] == ["done"] * 2
+        assert reader.scope("visits").spent == vm.pure(1)
+        with ledgers.open(path) as own:  # beside a connection of this process that began without a log
+            own.reserve(vm.pure(1), scopes=["visits"])
+            path.read_bytes()
+            assert [writer.ask("charge b"), writer.ask("close")] == ["done"] * 2
+            own.reserve(vm.pure(1), scopes=["visits"])
+    assert answers(path) == 2
 
 
 def test_a_lock_that_was_replaced_while_it_was_waited_for_lets_nobody_write(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dis
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
+from tests.interrupting import Interrupt, interrupted
 from tests.ledger.conftest import SPACE
 from tests.processes import alone, folder_in_memory
 from tests.threads import in_threads
@@ -23,52 +19,6 @@ from viameter.ledger import ledger as ledger_module
 
 WATCHED = (str(Path(ledgers.__file__).parent), contextlib.__file__)
 """Interrupts come in this code; within others' (the database's driver, say) they are theirs to stand."""
-
-LOOKED_FOR = ("CALL", "JUMP_BACKWARD", "RESUME")
-"""Instructions after which CPython looks for an interrupt."""
-
-
-class Interrupt:
-    """Raises KeyboardInterrupt at the nth place at which one could come."""
-
-    def __init__(self, place: int) -> None:
-        self.left = place
-        self._last: dict[int, str] = {}  # by the frame's number: a frame that is kept keeps what it holds
-
-    def watch(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Trace every instruction of the code that is watched."""
-        if not frame.f_code.co_filename.startswith(WATCHED):
-            return None
-        frame.f_trace_opcodes = True
-        now = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-        if event == "call":
-            self._last[id(frame)] = now  # RESUME, of which there is no other event, or where something is thrown in
-        if event == "opcode":
-            last, self._last[id(frame)] = self._last.get(id(frame), ""), now
-            if last.startswith(LOOKED_FOR):
-                self.left -= 1
-                if self.left == 0:
-                    raise KeyboardInterrupt
-        return self.watch
-
-    def __enter__(self) -> Interrupt:
-        self._before = sys.gettrace()
-        sys.settrace(self.watch)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(self._before)
-
-
-def interrupted(function: Callable[[], Any], place: int) -> BaseException | None:
-    """Call a function, interrupted at a place; None if it went through before it came there."""
-    try:
-        with Interrupt(place) as interrupt:
-            function()
-    except KeyboardInterrupt as caught:
-        return caught
-    assert interrupt.left > 0
-    return None
 
 
 def reserve(book: Ledger, key: str) -> None:
@@ -88,7 +38,7 @@ def test_the_next_request_goes_through(in_memory: bool, step: int) -> None:
             book.define("all", vm.pure(10_000), SPACE)
             while not ended:
                 # Kept, as an interactive session keeps it, with all its frames.
-                caught = interrupted(partial(reserve, book, f"{place}"), place)
+                caught = interrupted(partial(reserve, book, f"{place}"), place, WATCHED)
                 in_threads(partial(reserve, book, f"after {place}"))
                 ended, place = caught is None, place + step
             charged = [entry for entry in book.entries() if entry.kind == "reserve"]
@@ -105,7 +55,7 @@ def test_whoever_waits_until_nobody_writes_holds_nobody_up_after_an_interrupt() 
     kept: list[BaseException | None] = [KeyboardInterrupt()]
     while kept[-1] is not None:
         place = len(kept)
-        kept.append(interrupted(partial(writer.call_alone, book._live()[2].line, 1.0, lambda _: None), place))
+        kept.append(interrupted(partial(writer.call_alone, book._live()[2].line, 1.0, lambda _: None), place, WATCHED))
         in_threads(partial(reserve, book, f"after {place}"))
     assert place > 20
 
@@ -127,7 +77,7 @@ def test_a_fork_that_is_interrupted_holds_nobody_up() -> None:
         while came:
             place += 1
             dropped: list[str] = []
-            with Interrupt(place):
+            with Interrupt(place, WATCHED):
                 fork_that_drops_interrupts(dropped)
             came = bool(dropped)
             hit |= set(dropped)

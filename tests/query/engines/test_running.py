@@ -5,17 +5,25 @@ from __future__ import annotations
 import datetime as dt
 import os
 import signal
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event, Thread, Timer
 from typing import Any
 
 import psycopg
 import pytest
+from tests.interrupting import interrupted
+from tests.processes import alone
+from tests.threads import in_threads
 
-from viameter.query.engines import ConnectionLost, EngineError, EngineTable, open_source, run, sql_of
+from viameter.core import deadlines
+from viameter.query.engines import ConnectionLost, EngineError, EngineTable, open_source, run, running, sql_of
 from viameter.query.engines.duckdb_tables import memory_backend
+from viameter.query.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
 
@@ -191,3 +199,52 @@ def test_a_verbose_ibis_is_not_told_what_runs(backend: Any, load: Load, capfd: p
     finally:
         ibis.options.verbose, ibis.options.verbose_log = False, None
     assert told == [] and "314159" not in "".join(capfd.readouterr())
+
+
+def interrupted_count(table: EngineTable, place: int, watched: tuple[str, ...]) -> BaseException | None:
+    try:
+        return interrupted(partial(count, table), place, watched)
+    except RuntimeError as error:  # the interpreter's, which has no lock any more where it was interrupted
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        return error
+
+
+def require_unused(table: EngineTable) -> None:
+    """Nothing runs any more, and the lock was released, once: a thread that releases it again ends with an error."""
+    in_threads(partial(count, table), partial(count, table))
+    assert turn_of(table.backend).lock.acquire(timeout=30)
+    turn_of(table.backend).lock.release()
+    end = time.monotonic() + 30
+    while running._UNDER_WAY and time.monotonic() < end:
+        time.sleep(0.001)
+    assert not running._UNDER_WAY
+
+
+@alone
+def test_an_interrupt_anywhere_leaves_the_backend_to_others() -> None:
+    """Wherever Ctrl-C comes, and if its traceback is kept."""
+    table = open_source({"n": [1, 2, 3]})
+    watched = (running.__file__, deadlines.__file__, threading.__file__)
+    kept: list[BaseException | None] = [KeyboardInterrupt()]
+    while kept[-1] is not None:
+        place = len(kept)
+        kept.append(interrupted_count(table, place, watched))
+        require_unused(table)
+    assert place > 50
+
+
+@alone
+def test_an_interrupt_anywhere_in_the_queue_leaves_the_backend_to_others() -> None:
+    table = open_source({"n": [1, 2, 3]})
+    lock = turn_of(table.backend).lock
+    kept: list[BaseException | None] = [KeyboardInterrupt()]
+    while kept[-1] is not None:
+        place = len(kept)
+        lock.acquire()
+        later = Timer(0.02, lock.release)
+        later.start()
+        kept.append(interrupted_count(table, place, (running.__file__,)))
+        later.join()
+        require_unused(table)
+    assert place > 10

@@ -150,7 +150,7 @@ class SQLite(Dialect):
                 "of it: leave one of them"
             )
         if self._files is not None and not self.read_only:
-            self._files.require_same(self.place)
+            self._files.require_same(self.place, writing=True)
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         if not self.read_only:

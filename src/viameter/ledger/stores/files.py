@@ -6,8 +6,9 @@ for the last one when it closes its connection, and deletes the log (`-wal`) and
 on writing to what was deleted.
 
 Prevention: beside SQLite's locks, the same bytes are locked by an open file description (Linux). Such a lock is dropped
-with its own descriptor only, and it keeps every process, this one too, from taking itself for the last one. Detection,
-everywhere: a writer compares the files with those that were opened, before COMMIT and after it.
+with its own descriptor only, and it keeps every process, this one too, from taking itself for the last one. Before a
+connection is closed, SQLite's own locks are taken again. Detection, everywhere: a writer compares the files with those
+that were opened, before COMMIT and after it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import ctypes
 import os
 import sqlite3
 import struct
+import sys
 import threading
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from viameter.errors import LedgerBehind, LedgerUnavailable
@@ -69,7 +70,9 @@ class Connection(sqlite3.Connection):
         with _CHANGING[0]:
             if self.files is None:
                 super().close()
-            elif self.files.are_the_same():
+                return
+            self.files.restore_locks()
+            if self.files.are_the_same():
                 self.files.connections.discard(self)
                 if not self.files.connections:
                     self.files.unlock()  # the last one deletes the log
@@ -85,27 +88,31 @@ class Connection(sqlite3.Connection):
 class OpenFiles:
     """The files of one database, shared by all connections to it in this process."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.main = identity(path)
+    def __init__(self, path: str, main: Identity) -> None:
+        self.path, self.main = path, main
         self.connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         self.descriptors: list[int] = []
         self._locked: list[tuple[int, int, int]] = []
         """Descriptors, each with the bytes that are locked by it."""
-        self._beside: dict[str, Identity] = {}
+        self._beside: dict[str, Identity] = dict.fromkeys(_BESIDE)
         self._replaced = False
-        if hasattr(fcntl, "F_OFD_SETLK"):
-            for suffix, start, length in _LOCKS:
-                with contextlib.suppress(OSError):  # a folder in which nothing can be written has no index, perhaps
-                    self.descriptors.append(os.open(f"{path}{suffix}", os.O_RDONLY | os.O_CLOEXEC))
-                    self._locked.append((self.descriptors[-1], start, length))
-        self._set_locks("F_RDLCK")
+
+    def restore_locks(self) -> None:
+        """Take SQLite's own locks again: they are of the process, whatever descriptor they are set by.
+
+        Only while nobody else closes a connection: SQLite, if it closes its last one, has these bytes for itself.
+        """
+        for descriptor, start, length in self._locked:
+            with contextlib.suppress(OSError):
+                fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, length, start)
 
     def unlock(self) -> None:
-        """Let the last connection of all processes be the last."""
+        """Let the last connection of all processes be the last, by SQLite's own locks alone."""
         self._set_locks("F_UNLCK")
 
     def _set_locks(self, kind: str) -> None:
+        if sys.platform != "linux":
+            return
         for descriptor, start, length in self._locked:
             with contextlib.suppress(OSError):  # a file system without such locks
                 lock = struct.pack("hhqqi0q", getattr(fcntl, kind), os.SEEK_SET, start, length, 0)
@@ -120,9 +127,19 @@ class OpenFiles:
             del _OPEN[self.main]
 
     def find(self) -> None:
-        """Remember the log and its index, which whoever only reads may have to do without."""
+        """Lock the files, and remember the log and its index, which whoever only reads may have to do without.
+
+        Without an index there is no log, and SQLite locks the file while it reads alone: whoever turns the log on could
+        not do so beside a lock that stays.
+        """
+        if fcntl is not None and not self.descriptors and identity(f"{self.path}-shm") is not None:
+            for suffix, start, length in _LOCKS:
+                with contextlib.suppress(OSError):  # it may be removed
+                    self.descriptors.append(os.open(f"{self.path}{suffix}", os.O_RDONLY | os.O_CLOEXEC))
+                    self._locked.append((self.descriptors[-1], start, length))
+        self._set_locks("F_RDLCK")
         for suffix in _BESIDE:
-            if self._beside.get(suffix) is None:
+            if self._beside[suffix] is None:
                 self._beside[suffix] = identity(self.path + suffix)
 
     def are_the_same(self) -> bool:
@@ -137,9 +154,9 @@ class OpenFiles:
             self._replaced |= any(one != now for one, now in there)
         return not self._replaced
 
-    def require_same(self, place: str) -> None:
-        """Refuse to go on with files that nobody else will read."""
-        if not self.are_the_same():
+    def require_same(self, place: str, *, writing: bool) -> None:
+        """Refuse to go on with files that nobody else will read; whoever writes has had both from the start."""
+        if not self.are_the_same() or (writing and None in self._beside.values()):
             raise LedgerBehind(
                 f"the log beside {place} (-wal, -shm) is another file than the one that was opened: it was removed, or "
                 "another program took itself for the last one to use it. Nothing more is charged here, and what was "
@@ -150,7 +167,7 @@ class OpenFiles:
 def identity(name: str | int) -> Identity:
     """Which file has this name or descriptor, by its device and number; None if there is none."""
     try:
-        found = os.fstat(name) if isinstance(name, int) else Path(name).stat()
+        found = os.stat(name)  # noqa: PTH116 (a Path takes longer to make, several times with each request)
     except OSError:
         return None
     return found.st_dev, found.st_ino
@@ -161,7 +178,7 @@ def connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> 
     with _CHANGING[0]:
         known = _OPEN.get(identity(path))
         if known is not None and known.connections:
-            known.require_same(path)
+            known.require_same(path, writing=False)
             if known.path != path:
                 raise LedgerUnavailable(
                     f"{path} is open in this process as {known.path}: under several names (hard links, mounts), SQLite "
@@ -184,7 +201,7 @@ def _register(connection: Connection, path: str) -> None:
     main = identity(path)
     files = _OPEN.get(main)
     if files is None:
-        files = _OPEN[main] = OpenFiles(path)
+        files = _OPEN[main] = OpenFiles(path, main)
     files.connections.add(connection)
     if _OPEN.get(main) is files:
         files.find()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -17,9 +18,11 @@ from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.jobs import Job, job_of
 from viameter.query.engines.quiet import THREAD_NAME
 from viameter.query.engines.table import EngineTable
-from viameter.query.engines.turns import Turn, turn_of
+from viameter.query.engines.turns import turn_of
 
 HALF_A_SECOND = 0.5
+LOOK_AGAIN = 0.1
+"""Seconds after which it is looked at again whether a query is still wanted, or has stopped."""
 LONGEST_END = 30.0
 """Seconds that a process waits at its end for queries that it has cancelled."""
 
@@ -43,21 +46,18 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
             progress(seconds if share is None else f"{seconds}, {share:.0%} done")
 
     statement = query if isinstance(query, Statement) else compile_query(table.backend, query)
-    turn = turn_of(table.backend)
-    if not turn.lock.acquire(blocking=False):
+    running = _Running(table, statement)
+    try:
+        running.thread.start()
         with in_line():
-            while not turn.lock.acquire(timeout=HALF_A_SECOND):
-                tell()
-    try:
-        running = _Running(_prepared(table, statement, turn), turn)
-        running.start()
+            while not running.begun:
+                if not running.hears(HALF_A_SECOND):
+                    tell()
+        while not running.finished:
+            if not running.hears(HALF_A_SECOND):
+                tell(running.share())
     except BaseException:
-        turn.lock.release()
-        raise
-    try:
-        while not running.finished.wait(HALF_A_SECOND):
-            tell(running.share())
-    except BaseException:
+        running.is_cancelled = True  # first, and no call: an interrupt may come on entry to one
         running.cancel()
         raise
     return [dict(zip(statement.columns, row, strict=True)) for row in while_awaited(running.rows())]
@@ -69,61 +69,88 @@ def sql_of(table: EngineTable, query: Any, *, pretty: bool = True) -> str:
 
 
 class _Running:
-    """A job in a thread of its own. The thread gives back the turn when the engine is done, whoever still waits."""
+    """A query in a thread of its own, which waits for the backend's lock, and releases it when the engine is done.
 
-    def __init__(self, job: Job, turn: Turn) -> None:
-        self._job, self._turn = job, turn
-        self._gate, self._is_cancelled = Lock(), False
+    Signals reach the main thread alone, so none comes between taking the lock and noting so, whoever still waits for
+    the rows.
+    """
+
+    def __init__(self, table: EngineTable, statement: Statement) -> None:
+        self._table, self._statement, self._turn = table, statement, turn_of(table.backend)
+        self._job: Job | None = None
+        self._gate, self.is_cancelled = Lock(), False
         self._rows: list[Any] | None = None
-        self._error: EngineError | None = None
-        self.finished = Event()
-        self._thread = Thread(target=self._fetch, name=THREAD_NAME, daemon=True)
+        self._error: Exception | None = None
+        self.begun = self.finished = False
+        """Whether it has the lock, or does not want it any more; and whether the engine is done."""
+        self._news: SimpleQueue[None] = SimpleQueue()
+        """Told of both. The lock of an Event would stay locked if the one who waits was interrupted on taking it."""
+        self.thread = Thread(target=self._work, name=THREAD_NAME, daemon=True)
 
-    def start(self) -> None:
+    def _work(self) -> None:
         _UNDER_WAY.add(self)
-        if _IS_ENDING.is_set():
-            _UNDER_WAY.discard(self)
-            raise EngineError(self._job.backend.name, "the process ends")
+        has_turn = False
         try:
-            self._thread.start()
-        except BaseException:
+            while not (has_turn or self.is_cancelled or _IS_ENDING.is_set()):
+                has_turn = self._turn.lock.acquire(timeout=LOOK_AGAIN)
+            self.begun = True
+            self._news.put(None)
+            if _IS_ENDING.is_set():
+                self._error = EngineError(self._table.backend.name, "the process ends")
+            elif has_turn and not self.is_cancelled:
+                self._fetch()
+        finally:
+            with self._gate:  # no cancel is on its way any more: it would reach the next query
+                self.begun = self.finished = True
+            if has_turn:
+                self._turn.lock.release()
+            self._news.put(None)
             _UNDER_WAY.discard(self)
-            raise
 
     def _fetch(self) -> None:
         try:
-            if not self._is_cancelled:
-                self._rows = self._job.fetch()
+            self._turn.drop_what_is_unused()
+            self._job = job = job_of(self._table.backend, self._statement)
+        except Exception as error:
+            self._error = error  # of this library: the engine was not asked yet
+            return
+        try:
+            if self._statement.query is not None:
+                # Hands over small tables that the expression holds, if they are not there (any more).
+                self._table.backend._run_pre_execute_hooks(self._statement.query)
+            self._rows = job.fetch()
         except BaseException as error:
             # The engine's error ends here: its text and its traceback may hold rows.
-            self._error = _sealed(self._job, error)
-        finally:
-            with self._gate:  # no cancel is on its way any more: it would reach the next query
-                self.finished.set()
-            self._turn.lock.release()
-            _UNDER_WAY.discard(self)
+            self._error = _sealed(job, error)
+
+    def hears(self, seconds: float) -> bool:
+        """Wait until it has begun or is done, for some time; whether there was news."""
+        try:
+            self._news.get(timeout=seconds)
+        except Empty:
+            return False
+        return True
 
     def share(self) -> float | None:
         """The share of the work that is done."""
         try:
-            return self._job.share()
+            return None if self._job is None else self._job.share()
         except Exception:
             return None
 
     def cancel(self, *, until: float = inf) -> None:
         """Cancel, again and again until the engine has stopped: it may not have begun when it was first told."""
-        self._is_cancelled = True
-        while not self.finished.is_set() and time.monotonic() < until:
+        self.is_cancelled = True
+        while self.thread.is_alive() and not self.finished and time.monotonic() < until:
             with self._gate, suppress(Exception):
-                if not self.finished.is_set():
+                if self._job is not None and not self.finished:
                     self._job.cancel()
-            self.finished.wait(0.1)
+            self.hears(LOOK_AGAIN)
 
     def end(self, *, until: float) -> None:
         """Cancel, and wait until nothing of it runs any more."""
         self.cancel(until=until)
-        if self._thread.ident is not None:
-            self._thread.join(max(until - time.monotonic(), 0))
+        self.thread.join(max(until - time.monotonic(), 0))
 
     def rows(self) -> list[Any]:
         """What was fetched."""
@@ -149,21 +176,6 @@ def _end_all() -> None:
 
 # A child has none of the threads of its parent.
 os.register_at_fork(after_in_child=_UNDER_WAY.clear)
-
-
-def _prepared(table: EngineTable, statement: Statement, turn: Turn) -> Job:
-    turn.drop_what_is_unused()
-    job = job_of(table.backend, statement)
-    error: EngineError | None = None
-    if statement.query is not None:
-        try:
-            # Hands over small tables that the expression holds, if they are not there (any more).
-            table.backend._run_pre_execute_hooks(statement.query)
-        except Exception as cause:
-            error = _sealed(job, cause)
-    if error is not None:
-        raise error
-    return job
 
 
 def _sealed(job: Job, error: BaseException) -> EngineError:
