@@ -82,6 +82,13 @@ def test_decimals_that_might_be_misread_are_refused(bound: str) -> None:
         claim_of(bound, LAPLACE.core)
 
 
+def test_a_decimal_does_not_begin_within_a_name() -> None:
+    text = "def noisy(q: int, n1: int, eps: vm.Eps) -> int: return q + vm.lap(1 / eps)"
+    # Else n0.5 were n1/2.
+    with pytest.raises(ParameterError, match="n0"):
+        claim_of("n0.5*eps", program_from_source(text, adjacent=vm.all_differ("q")).core)
+
+
 def test_a_certificate_holds_no_decimals() -> None:
     assert Claim.from_json({"measure": "pure", "amount": "1/2*eps"}, SEVEN.core) == claim_of("0.5*eps", SEVEN.core)
     with pytest.raises(ParameterError, match="cannot read"):
