@@ -134,3 +134,16 @@ def test_errors_survive_the_way_to_another_process(error: Any, again: Any) -> No
     # worker process (which then looks like a broken pool), or comes back saying something else (NotInDomain).
     back = again(error)
     assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)
+
+
+def test_errors_of_engines_are_in_the_docs() -> None:
+    from viameter.query import engines
+
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    named = [
+        name
+        for name in engines.__all__
+        if inspect.isclass(kind := getattr(engines, name)) and issubclass(kind, Exception)
+    ]
+    assert {"UnreadableData", "DataWarning"} <= set(named)
+    assert [name for name in named if f"`{name}`" not in page] == []

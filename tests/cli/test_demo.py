@@ -1,6 +1,9 @@
 """The tour: deterministic, whole, and true."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -24,6 +27,10 @@ def without_noise(text: str) -> str:
     """The text without the numbers in it that are drawn."""
     masked, found = re.subn(r"released: -?\d+", "released: some", text)
     assert found == 5
+    masked, found = re.subn(r"\d+ to \d+ airplanes", "some airplanes", masked)
+    assert found == 1
+    masked, found = re.subn(r"-?\d+ minutes: picked", "some minutes: picked", masked)
+    assert found == 1
     return masked
 
 
@@ -57,3 +64,18 @@ def test_the_bundled_table_is_whole() -> None:
     assert set(visits) == {"patient", "age", "ward", "wait"}
     assert len({len(column) for column in visits.values()}) == 1 and len(visits["wait"]) > 1000
     assert all(type(wait) is int for wait in visits["wait"])
+
+
+def test_the_tour_goes_on_where_no_extra_is_installed() -> None:
+    code = (
+        "import sys; from tests.project.installed import Missing, distributions_of;"
+        "sys.meta_path.insert(0, Missing(distributions_of({'all'})));"
+        "from viameter.cli import main; main(['demo'])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
+    assert run.returncode == 0 and not run.stderr, run.stderr
+    seventh, eighth = run.stdout.partition("\n7. ")[2].split("\n8. ")
+    assert "def first_above" in seventh and "(z3 is not installed: pip install '.[verify]')" in seventh
+    assert "is not installed: pip install '.[query,ledger,plot]'" in eighth

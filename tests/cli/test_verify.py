@@ -218,7 +218,7 @@ def test_files_that_are_not_there_or_not_python_are_refused(write: Callable[...,
         (["--bound", "2*rho"], "--bound does not fit noisy"),
         (["--bound", ""], "--bound does not fit noisy"),
         (["--bound", "zcdp 1/2"], "--bound does not fit noisy"),
-        (["--bound", "pure x"], "--claim 'pure x'"),
+        (["--bound", "pure x"], "--bound 'pure x'"),
         (["--seconds", "0"], "seconds=0.0: expected a positive number"),
         (["--seconds", "nan"], "seconds=nan: expected a positive number"),
         (["--seconds", "soon"], "'soon' is not a valid float"),
@@ -255,6 +255,11 @@ def test_the_certificate_of_one_program_is_a_file(write: Callable[..., Path], tm
     folder.mkdir()
     assert run(write(HEAD + RIGHT), "--certificate", folder).exit_code == 0
     assert json.loads((folder / "noisy.json").read_text())["program"] == document["program"]
+
+
+def test_help_says_that_certificates_of_several_programs_are_a_directory() -> None:
+    text = " ".join(CliRunner().invoke(main, ["verify", "--help"]).output.split())
+    assert "of several programs, one file each into directory OUT, which is made" in text
 
 
 def test_certificates_of_several_programs_are_a_directory(

@@ -17,7 +17,7 @@ from viameter import ledger as ledgers
 from viameter.cli import main
 from viameter.errors import ParameterError, UnknownScope
 from viameter.ledger import Ledger, Terms
-from viameter.ledger.plots import next_start, plot_burndown, share, steps
+from viameter.ledger.plots import next_start, plot_burndown, share, share_left, steps
 from viameter.ledger.renewal import BY_CALENDAR, period_of
 from viameter.ledger.stores import memory
 
@@ -125,6 +125,11 @@ def test_the_share_is_that_of_the_number_nearest_to_its_end() -> None:
     assert share(vm.approx("1/2", 0), vm.approx(1, 0)) == Fraction(1, 2)
     assert share(vm.renyi({2: "1/10", 4: "1/5"}), vm.renyi({2: 1, 4: "1/4"})) == Fraction(4, 5)
     assert share(vm.pure(0), vm.pure(0)) == 1
+    assert share_left(vm.approx(3, "1e-6"), vm.approx(4, "1e-6")) == Fraction(3, 4)
+    assert share_left(vm.approx(3, "1e-7"), vm.approx(4, "1e-6")) == Fraction(1, 10)
+    assert share_left(vm.approx("1/2", 0), vm.approx(1, 0)) == Fraction(1, 2)
+    assert share_left(vm.renyi({2: "9/10", 4: "1/20"}), vm.renyi({2: 1, 4: "1/4"})) == Fraction(1, 5)
+    assert share_left(vm.pure(0), vm.pure(0)) == 0
 
 
 def drawn(axes: Any, label: str) -> list[list[float]]:

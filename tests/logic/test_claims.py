@@ -57,6 +57,44 @@ def test_a_bound_is_an_amount_of_whole_numbers_and_known_budgets() -> None:
         verify(SEVEN, Amount((Monomial(Fraction(1), (), "other"),)), seconds=5)
 
 
+@pytest.mark.parametrize(
+    ("decimal", "fraction"),
+    [
+        ("0.5*eps", "1/2*eps"), ("1.25 * eps + 0.1", "5/4*eps + 1/10"), ("n*0.5*eps", "n*1/2*eps"),
+        ("0.5/2*eps", "1/4*eps"), ("1/2*0.5*eps", "1/4*eps"), ("ln(1.5)", "ln(3/2)"), ("2.0*eps", "2*eps"),
+        ("0.30000000000000000001*eps", f"{3 * 10**19 + 1}/{10**20}*eps"),
+    ],
+)  # fmt: skip
+def test_decimals_of_a_bound_are_exact_and_written_as_fractions(decimal: str, fraction: str) -> None:
+    claim = claim_of(decimal, LAPLACE.core)
+    assert claim == claim_of(fraction, LAPLACE.core) and "." not in claim.to_json()["amount"]
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "eps/0.5", "1/ 0.5*eps", "1/(0.5)*eps", "1//0.5*eps", "ln(3/0.5)", "0.5e1*eps", ".5*eps", "0.5.5*eps",
+        "n0.5*eps", "5.*eps", "(n*0.5)*eps", "-0.5*eps", f"0.{'1' * 5000}*eps", f"0.{'1' * 300}*eps",
+    ],
+)  # fmt: skip
+def test_decimals_that_might_be_misread_are_refused(bound: str) -> None:
+    with pytest.raises(ParameterError, match=r"1/2\*eps"):
+        claim_of(bound, LAPLACE.core)
+
+
+def test_a_decimal_does_not_begin_within_a_name() -> None:
+    text = "def noisy(q: int, n1: int, eps: vm.Eps) -> int: return q + vm.lap(1 / eps)"
+    # Else n0.5 were n1/2.
+    with pytest.raises(ParameterError, match="n0"):
+        claim_of("n0.5*eps", program_from_source(text, adjacent=vm.all_differ("q")).core)
+
+
+def test_a_certificate_holds_no_decimals() -> None:
+    assert Claim.from_json({"measure": "pure", "amount": "1/2*eps"}, SEVEN.core) == claim_of("0.5*eps", SEVEN.core)
+    with pytest.raises(ParameterError, match="cannot read"):
+        Claim.from_json({"measure": "pure", "amount": "0.5*eps"}, SEVEN.core)
+
+
 def test_a_factor_of_a_bound_that_may_be_negative_is_an_obligation() -> None:
     # n*eps + (1 - n)*eps is eps, and a sum of terms one of which is negative.
     found = verify(LAPLACE, "n*eps + (1 - n)*eps", seconds=1)

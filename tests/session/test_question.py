@@ -379,3 +379,30 @@ def test_counts_below_0_are_named_when_they_were_set_to_0() -> None:
     notes = [question.release(spend=vm.zcdp("1/100")).notes for _ in range(40)]
     assert any("set to 0" in " ".join(note) for note in notes) and any(not note for note in notes)
     assert "at most 10 rows count" in " ".join(opened().agg(n=vm.count()).release(spend=LOUD).notes)
+
+
+@pytest.mark.parametrize(
+    ("budget", "spend", "used"),
+    [
+        (vm.approx(4, "1e-6"), vm.approx(1, "1e-7"), "pure"),
+        (vm.approx(4, "1e-2"), vm.approx(1, "1e-3"), None),
+        (vm.approx_zcdp(4, "1e-6"), vm.approx_zcdp(1, 0), "zcdp"),
+        (vm.pure(4), vm.pure(1), None),
+        (vm.zcdp(4), vm.zcdp(1), None),
+    ],
+)
+def test_a_preview_says_why_costs_do_not_add_up_to_the_total(budget: Any, spend: Any, used: str | None) -> None:
+    table = opened(budget=budget)
+    shared = {"m": vm.mean("wait", bounds=(0, 240)), "v": vm.variance("wait", bounds=(0, 240))}
+    for asked, is_shared in (({"n": vm.count()}, False), (shared, True)):
+        preview = table.agg(**asked).preview(spend=spend)
+        named = repr(preview.rows[0].loss).partition("(")[0]
+        assert used is None or named == used
+        total = repr(preview.loss).partition("(")[0]
+        said = f"the cost of an aggregate is in {named}, as its noise is counted, and the total in {total}"
+        text = " ".join(preview.notes)
+        assert (said in text) == (named != total) == ("the cost of an aggregate" in text)
+        assert ("paid for once" in text) == is_shared
+        added = preview.rows[0].loss.measure.total([row.loss for row in preview.rows])
+        if named == total:
+            assert (added > preview.loss) == is_shared

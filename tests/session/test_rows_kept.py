@@ -164,7 +164,8 @@ def test_which_rows_are_kept_is_said_and_changes_no_bound() -> None:
     one, two = [question.preview(spend=vm.pure(1)) for question in questions]
     assert one.rows == two.rows and one.loss == two.loss
     assert "first by day" in two.kept and questions[0]._identity() != questions[1]._identity()
-    assert "first by day" in questions[1].release(spend=vm.pure(1)).notes[-1]
+    assert "at most 2 rows, first by day, count; intervals" in questions[1].release(spend=vm.pure(1)).notes[-1]
+    assert "at most 2 rows count; intervals" in questions[0].release(spend=vm.pure(1)).notes[-1]
 
 
 def test_ledgers_know_questions_that_leave_the_choice_out_by_the_same_text_as_before() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import viameter as vm
 from viameter import neighborhood as nb
 from viameter.errors import OverBudget, ViameterError
+from viameter.logic.errors import SolverMissing
 from viameter_check import check
 
 Say = Callable[[str], None]
@@ -46,7 +47,11 @@ def show_demo(say: Say, *, report: str | None = None, ledger: str | None = None)
     _show_release(say, chain, visits)
     _show_budget(say, chain, visits)
     _show_neighborhoods(say)
-    _show_verification(say)
+    say("\n7. A mechanism of your own, as a function; is it private?\n")
+    try:
+        _show_verification(say)
+    except SolverMissing as missing:
+        say(_indent(f"\n({missing.name} is not installed: pip install '.[verify]')"))
     say("\n8. Questions over a real table: flights from New York, each airplane protected with all its flights.\n")
     try:
         from viameter.cli.demo_tables import show_questions
@@ -167,7 +172,6 @@ def first_above_without_noise(q: list[int], t: int, eps: vm.Eps) -> int:
 
 
 def _show_verification(say: Say) -> None:
-    say("\n7. A mechanism of your own, as a function; is it private?\n")
     say(_indent("".join(inspect.getsourcelines(first_above.function)[0][1:]).rstrip()))  # type: ignore[arg-type]
     verdict = vm.verify(first_above, "eps")
     say("")

@@ -147,7 +147,9 @@ def compose(file: str, into: str | None, adaptivity: str, delta: str | None, cla
 @click.option("--explain", is_flag=True, help="Show proofs and witnesses of several programs, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of verdicts as JSON.")
 @click.option(
-    "--certificate", metavar="OUT", help="Write the proof for `viameter check`; of several, into directory OUT."
+    "--certificate",
+    metavar="OUT",
+    help="Write the proof for `viameter check`; of several programs, one file each into directory OUT, which is made.",
 )
 @click.option("--html", metavar="OUT", help="Write what --explain shows as a page of HTML.")
 @click.option("--latex", metavar="OUT", help="Write what --explain shows as LaTeX, to be put into a document.")

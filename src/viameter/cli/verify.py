@@ -49,7 +49,7 @@ def verify_file(request: Request, say: Callable[[str], None]) -> int:
     """Say the report on the programs of a file, write the files that were asked for, and return the exit code."""
     # Else z3 takes Ctrl-C for the end of one question, and the search goes on with the next.
     load().set_param("ctrl_c", False)
-    bound = None if request.bound is None else read_bound(request.bound, where="--claim")
+    bound = None if request.bound is None else read_bound(request.bound, where="--bound")
     with _imports_beside(request.file):
         programs = _chosen(programs_of(request.file), request)
         _check_targets(request, len(programs))

@@ -135,12 +135,26 @@ def share(spent: Loss, cap: Loss) -> Fraction:
     >>> share(vm.pure("1/10"), vm.pure(1)), share(vm.approx(0, "1e-6"), vm.approx(1, "1e-6"))
     (Fraction(1, 10), Fraction(1, 1))
     """
+    return max(_shares(spent, cap), default=Fraction(1))  # of nothing, all is spent
+
+
+def share_left(left: Loss, cap: Loss) -> Fraction:
+    """How much of a budget is left, from 0 to 1: by the number of it, or the order, that is nearest to its end.
+
+    >>> import viameter as vm
+    >>> share_left(vm.approx(3, "1e-6"), vm.approx(4, "1e-6"))
+    Fraction(3, 4)
+    """
+    return min(_shares(left, cap), default=Fraction(0))
+
+
+def _shares(part: Loss, cap: Loss) -> list[Fraction]:
+    """What part of a budget a loss is, by each number of it that is above 0, or at each order."""
     if isinstance(cap, AmountLoss):
-        pairs = [(getattr(spent, name), getattr(cap, name)) for name in cap.names]
+        pairs = [(getattr(part, name), getattr(cap, name)) for name in cap.names]
     else:
-        pairs = [(spent.at(order), bound) for order, bound in cap.points]  # type: ignore[attr-defined]
-    shares = [Fraction(used) / Fraction(limit) for used, limit in pairs if limit > 0]
-    return max(shares, default=Fraction(1))  # of nothing, all is spent
+        pairs = [(part.at(order), bound) for order, bound in cap.points]  # type: ignore[attr-defined]
+    return [Fraction(amount) / Fraction(limit) for amount, limit in pairs if limit > 0]
 
 
 def plot_burndown(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,12 +10,15 @@ from fractions import Fraction
 from viameter.core.measure import Loss
 from viameter.errors import ParameterError, plain
 from viameter.logic.lang.core import Gaussian, Program, Sample, statements_of
-from viameter.logic.lang.parsing import read_amount
+from viameter.logic.lang.parsing import MOST_DIGITS, read_amount
 from viameter.logic.lang.scales import Amount, Monomial
 from viameter.measures import ApproxDP, approx, zcdp
 from viameter.measures.amounts import ApproxLoss, PureLoss, ZCDPLoss
 
 MEASURES = ("pure", "approx", "zcdp")
+_DECIMAL = re.compile(
+    rf"(?P<below>/\s*)?(?<![\w.])(?P<number>[0-9]{{1,{MOST_DIGITS}}}\.[0-9]{{1,{MOST_DIGITS}}})(?![\w.])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ def claim_of(bound: str | Amount | Loss, program: Program) -> Claim:
     if isinstance(bound, Loss):
         return _of_loss(bound, program)
     if isinstance(bound, str):
-        bound = _read(bound, program, frozenset(program.budgets))
+        bound = _read(_without_decimals(bound), program, frozenset(program.budgets))
     if not isinstance(bound, Amount):
         raise ParameterError(f'bound={plain(bound)}: expected an amount such as "2*eps", or a loss')
     if uses_gaussian(program):
@@ -164,6 +168,16 @@ def _read(text: str, program: Program, budgets: frozenset[str]) -> Amount:
             f'bound={text!r} is not an amount of the budgets ({known}): expected something like "eps", "1/2*eps", '
             f'"len(q)*eps", "eps1 + eps2", "ln(3)" ({problem})'
         ) from None
+
+
+def _without_decimals(text: str) -> str:
+    """The same bound with its decimals as fractions, but for those below a /, which stay and are refused.
+
+    >>> _without_decimals("0.5*eps + 1.25"), _without_decimals("eps / 0.5")
+    ('1/2*eps + 5/4', 'eps / 0.5')
+    """
+    # eps/0.5 is not eps/1/2.
+    return _DECIMAL.sub(lambda found: found[0] if found["below"] else str(Fraction(found["number"])), text)
 
 
 def _of_loss(loss: Loss, program: Program) -> Claim:

@@ -9,5 +9,5 @@ class SolverMissing(ViameterError, ImportError):
     """A solver that is not installed."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
         super().__init__(f"{name} is not installed; it comes with: pip install 'viameter[verify]'")
+        self.name = name  # afterwards: ImportError sets it to None

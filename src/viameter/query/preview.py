@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,3 +48,19 @@ class Preview:
         from viameter.query.showing import preview_html
 
         return preview_html(self)
+
+
+def costs_note(rows: Sequence[PreviewRow], total: Loss, *, shared: bool) -> str:
+    """Why the costs of aggregates do not add up to the total, in a sentence; empty if they do.
+
+    >>> import viameter as vm
+    >>> costs_note([PreviewRow("n", vm.pure("1/2"), "", {}, "")], vm.approx("1/2", 0), shared=False)
+    'the cost of an aggregate is in pure, as its noise is counted, and the total in approx'
+    """
+    used, budgeted = (repr(loss).partition("(")[0] for loss in (rows[0].loss, total))
+    said = []
+    if used != budgeted:
+        said.append(f"the cost of an aggregate is in {used}, as its noise is counted, and the total in {budgeted}")
+    if shared:
+        said.append("statistics that aggregates share are in the cost of each, and are paid for once")
+    return "; ".join(said)

@@ -21,7 +21,7 @@ from viameter.query.estimates import without_guesses
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
 from viameter.query.planning import Part, Plan, noise_kinds, read_spend
-from viameter.query.preview import Preview, PreviewRow
+from viameter.query.preview import Preview, PreviewRow, costs_note
 from viameter.query.sharing import read_together, shares_of
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
@@ -107,18 +107,20 @@ class Question:
         """What it would cost, and how wide intervals would be; no row is read, and nothing is spent."""
         planned, chance = self._plan(spend, weights), read_alpha(alpha)
         by_statistic = {part.statistic: part for part in planned.parts}
-        rows = []
+        rows, uses = [], 0
         for name, reading in self.by_noise[planned.kind].items():
             parts = [by_statistic[statistic] for statistic in reading.statistics]
             losses = [part.loss for part in dict.fromkeys(parts)]
+            uses += len(losses)
             cost = losses[0].measure.total(losses)
             noise = ", ".join(dict.fromkeys(_noise(part) for part in parts))
             widths = reading.widths([part.noise for part in parts], chance)
             rows.append(PreviewRow(name, cost, noise, widths, reading.covers))
         session = self.table.session
+        notes = (planned.why, costs_note(rows, planned.loss, shared=uses > len(by_statistic)))
         return Preview(
             tuple(rows), planned.loss, session.spent, session.left, session.fits(planned.measurement), chance,
-            session.unit, self.collecting.limits.words, (planned.why,) if planned.why else (),
+            session.unit, self.collecting.limits.words, tuple(filter(None, notes)),
         )  # fmt: skip
 
     def release(
@@ -194,7 +196,9 @@ class Question:
         ]
         notes = (*notes, *said)
         if self.table.unit.rows_without_limit is None and self.collecting.limits.is_limited:
-            kept = f"of a {self.table.unit.name} at most {self.collecting.limits.words} count"
+            limits = self.collecting.limits
+            comma = "" if limits.first_by is None else ","
+            kept = f"of a {self.table.unit.name} at most {limits.words}{comma} count"
             notes = (*notes, f"{kept}; intervals are of what was kept, and do not cover the rest")
         keys = self.grouped.keys
         labels = (

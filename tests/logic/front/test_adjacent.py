@@ -178,7 +178,8 @@ def test_relations_are_kept_in_certificates() -> None:
         (lambda: all_differ("q", monotone=1), "monotone=1: expected True or False"),  # type: ignore[arg-type]
         (lambda: all_differ("q[0]"), "is no name of an input"),
         (lambda: all_differ(3), "3 is no name of an input"),  # type: ignore[arg-type]
-        (lambda: related("x <= 1"), "expected text such as"),
+        (lambda: related("x <= 1"), "must name an input of both runs, x as x<1> and x<2>: expected text such as"),
+        (lambda: related("True"), "must name an input of both runs"),
         (lambda: related(3), "expected text such as"),  # type: ignore[arg-type]
         (lambda: related("x<1> <= y").directions(PROGRAM), "is not a variable here"),
         (lambda: related("x<1> + 1").directions(PROGRAM), "is a number"),

@@ -259,8 +259,33 @@ def test_an_answer_without_groups_says_that_this_is_one(running: Running, visit:
 
 def test_what_has_no_number_is_said_to_be_unknown() -> None:
     view = view_of({**ANSWER, "rows": [["A", 5.0, None, None], [None, None, None, None]]}, SHEET)
-    assert [cell["text"] for cell in view["rows"][0]["cells"]] == ["5.00", "unknown", "unknown"]
+    assert [cell["text"] for cell in view["rows"][0]["cells"]] == ["5.00", "none", "none"]
+    assert [cell["text"] for cell in view["rows"][1]["cells"]] == ["unknown", "none", "none"]
     assert view["rows"][1]["keys"] == ["(missing)"] and len(view["charts"]) == 1
+    unknown = view_of({**ANSWER, "rows": [["A", None, 0, 240]]}, SHEET)
+    assert [cell["text"] for cell in unknown["rows"][0]["cells"]] == ["unknown", "0", "240"]
+    assert unknown["has_intervals"] and "unknown (0 to 240)" in unknown["charts"][0]["svg"]
+
+
+def test_a_quantile_that_was_picked_has_no_ends_and_no_word_of_intervals(running: Running, visit: Visiting) -> None:
+    picked = {"median": "wait", "bounds": [0, 240], "interval": False}
+    place = "/datasets/visits/answers/"
+    for key, aggregates in (("picked", {"x": picked}), ("beside", {"x": picked, "n": {"count": True}})):
+        asked = running.ask("analyst-visits", question={**QUESTION, "aggregates": aggregates}, key=key)
+        assert asked.status_code == 200, asked.text
+    alone, beside = (visit("analyst-visits").see(f"{place}{key}") for key in ("picked", "beside"))
+    for page in (alone, beside):
+        assert faults(page) == [] and "unknown" not in page.text and "no lower end" not in page.text
+        assert (
+            page.text.count("none none") == len(QUESTION["keys"])
+            and "x has no interval: known is its rank" in page.text
+        )
+    first, second = (re.findall(r"<figure.*?</figure>", page.source, re.DOTALL) for page in (alone, beside))
+    assert len(first) == 1 and len(second) == 2
+    for figure in (first[0], second[0]):
+        assert "interval" not in figure.replace('class="intervals"', "") and "dot" in figure
+    assert "lines their intervals" in second[1] and 'class="interval"' in second[1]
+    assert "ends of their intervals" in beside.text and "ends of their intervals" not in alone.text
 
 
 def test_the_question_of_the_fixtures_is_the_one_of_the_api(running: Running, visit: Visiting) -> None:

@@ -78,8 +78,8 @@ def test_a_preview_says_what_it_costs_and_spends_nothing(running: Running, visit
     answered = preview(visitor)
     page = seen(answered)
     assert faults(page) == []
-    assert "Release: spend zcdp(1/1000)" in page.text and "fits the budget" in page.text
-    assert "Of each patient, at most 5 rows count" in page.text
+    assert "fits the budget" in page.text
+    assert "Of each patient, at most 5 rows are used; which ones are chosen at random" in page.text
     expected = running.service.desk.preview("analyst-visits", "visits", document(answered))
     # The error of the count as the preview has it, and three of the mean, for groups of three sizes.
     assert f"± {expected['aggregates'][0]['widths'][0]['width']:.0f} rows, 95 %" in page.text
@@ -88,7 +88,8 @@ def test_a_preview_says_what_it_costs_and_spends_nothing(running: Running, visit
     loss = loss_from_json({name: value for name, value in expected["loss"].items() if name != "text"})
     for label, amount in (("Left now", left), ("Left after it", left.left_after(loss))):
         assert f"{label} {show_left(amount).striptags()}" in page.text
-    assert f"This question {show_spent(loss).striptags()}" in page.text
+    for label in ("This question", "This question costs", "Release: spend"):
+        assert f"{label} {show_spent(loss).striptags()}" in page.text
     assert running.spent() == before and running.service.ledger.head == head
     # The question is kept in the form below.
     assert {name: value.replace("\r\n", "\n") for name, value in FIELDS.items()}.items() <= filled_in(page).items()
@@ -273,7 +274,25 @@ def test_a_question_of_a_program_is_told_to_be_more_than_the_form_has(running: R
     assert "does not have all parts of this question" in page.text and filled_in(page)["aggregate-1-name"] == "n"
     # Sent as a whole, it is previewed as a whole.
     whole = seen(visitor.send(ASK, {"question": json.dumps(asked.json()["question"])}))
-    assert "Of each patient, at most 2 rows count" in whole.text and "does not have all parts" in whole.text
+    assert "Of each patient, at most 2 rows are used" in whole.text and "does not have all parts" in whole.text
+
+
+def test_a_preview_says_what_is_charged_and_what_is_left_of_the_number_that_is_nearest_to_its_end(
+    run_service: Callable[..., Running], visit: Visiting
+) -> None:
+    unit = {"per": "patient", "rows": 20, "keep": "first by age"}
+    there = run_service(datasets=[{**VISITS, "unit": unit, "budget": {"approx": ["4", "1e-6"]}}, WAGES])
+    asked = {"aggregates": {"n": {"count": True}}, "spend": {"approx": ["1", "1e-7"]}}
+    page = seen(visit("analyst-visits", at=there).send(ASK, {"question": json.dumps(asked)}))
+    assert faults(page) == []
+    for label in ("This question costs", "This question", "Release: spend"):
+        assert f"{label} approx(1, 0)" in page.text
+    assert "which is 25 % of the budget; it was offered approx(1, 1/10000000)" in page.text
+    assert "Left now approx(4, 1/1000000) 100 %" in page.text
+    assert "Left after it approx(3, 1/1000000) 75 %" in page.text
+    assert "Of each patient, at most 20 rows are used, the first by age; intervals do not" in page.text
+    assert "at random" not in page.text
+    assert "The cost of an aggregate is in pure" in page.text
 
 
 def test_names_and_values_are_shown_and_never_read_as_markup(

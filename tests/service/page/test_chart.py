@@ -105,6 +105,16 @@ def test_an_end_that_is_nowhere_has_no_cap_and_reaches_the_edge() -> None:
     assert third.find("circle") is None and "unknown" in "".join(third.itertext())
 
 
+def test_where_there_are_no_ends_there_are_dots_alone() -> None:
+    text = str(chart([Row("a", 5, None, None), Row("b", None, None, None)], id="c", title="t"))
+    assert "interval" not in text.replace('class="intervals"', "") and "no lower end" not in text
+    assert text.count("<circle") == 1 and in_words(Row("", 5, None, None)) == "5"
+    assert (
+        in_words(Row("", None, 0, 240)) == "unknown (0 to 240)"
+        and in_words(Row("", 5, None, 9)) == "5 (no lower end to 9)"
+    )
+
+
 def test_names_are_text_and_the_picture_says_what_it_is() -> None:
     text = str(chart([Row(HOSTILE, 1, 0, 2)], id="c", title=HOSTILE))
     svg = ET.fromstring(text)

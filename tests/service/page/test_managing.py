@@ -220,11 +220,16 @@ def test_a_dataset_is_registered(
     assert repr(there.service.catalog.opened("second").table.unit) == unit
     assert "for the report" in registrar.see("/datasets/second/history").text
     assert faults(registrar.see("/datasets/second")) == []
+    # Rows are looked at when a dataset is registered, and no page says otherwise.
+    form, done = registrar.see("/register").text, registrar.see(answered.headers["location"]).text
+    assert "No row" not in form + done and "Rows are looked at once" in form
+    assert "Laplace or Gaussian noise, whichever has the narrower intervals" in form
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"types": "ward: integer"},
         {"name": ""},
         {"name": "a b"},
         {"name": "visits"},

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import viameter as vm
+from viameter.query.bounding.limits import Limits
 from viameter.service.api.models import Question
 from viameter.service.page import questions as q
 from viameter.service.page.questions import Aggregate, Condition, Group, Misread, QuestionForm
 from viameter.service.page.reading_questions import form_of
 from viameter.service.page.typed_values import line_of, read_line, read_number, read_value, text_of
-from viameter.service.page.wording import question_in_words
+from viameter.service.page.wording import kept_in_words, question_in_words
 from viameter.service.page.writing_questions import completed, document_of
 from viameter.session.written import preview_of, read_cost, read_question
 
@@ -398,6 +399,33 @@ def test_numbers_are_read_as_they_were_written(number: float) -> None:
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(vm.errors.ViameterError):
         read_number(text)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (Limits(), ""),
+        (Limits(rows=5), "at most 5 rows are used; which ones are chosen at random, and"),
+        (Limits(groups=1), "at most 1 group is used; which one is chosen at random, and"),
+        (Limits(rows=1, keep="first by day"), "at most 1 row is used, the first by day;"),
+        (Limits(rows=2, keep="first by a, first by b"), "at most 2 rows are used, the first by a, first by b;"),
+        (
+            Limits(rows=5, per_group=2, keep="first by t"),
+            "at most 5 rows, 2 rows in each group, are used, the first by t;",
+        ),
+        # Which groups is chosen at random, whatever is said of rows; with one row in each group, rows are groups.
+        (Limits(groups=2, per_group=3, keep="first by t"), "are used: groups chosen at random, and in each the first"),
+        (
+            Limits(rows=5, groups=2, keep="first by t"),
+            "are used: groups chosen at random, and in each the first rows by t;",
+        ),
+        (Limits(rows=5, per_group=1, keep="first by t"), "are used: groups chosen at random, and in each the first"),
+    ],
+)
+def test_what_is_kept_is_said_as_it_is_chosen(limits: Limits, said: str) -> None:
+    found = kept_in_words(limits.words, "plane")
+    assert said in found and bool(said) == bool(found)
+    assert not found or (found.startswith("Of each plane, at most ") and "intervals do not cover" in found)
 
 
 def test_questions_are_said_in_words() -> None:

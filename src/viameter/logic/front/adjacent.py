@@ -32,7 +32,8 @@ def related(text: str) -> Adjacency:
     Names that occur with a side are private. Numbers are in the inputs' own units, not in grid steps.
     """
     if not isinstance(text, str) or not SIDED.search(text):
-        raise ParameterError(f"related({plain(text)}): expected text such as 'abs(x<1> - x<2>) <= 1'")
+        why = "it must name an input of both runs, x as x<1> and x<2>: " if isinstance(text, str) else ""
+        raise ParameterError(f"related({plain(text)}): {why}expected text such as 'abs(x<1> - x<2>) <= 1'")
     return Related(text)
 
 

@@ -30,6 +30,8 @@ Seeing = Annotated[Visit, Depends(page_needs(Action.SEE))]
 MOST_SHOWN = 500
 """How many groups a page shows; files have all of them."""
 MOST_CHARTS = 5
+NO_END = "none"
+"""What stands in the place of an end that there is not."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets take for the beginning of a formula."""
 
@@ -88,16 +90,22 @@ def view_of(answer: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
         keys = [group_shown(row[columns.index(key)]) for key in answer["keys"]]
         cells = [_cells(row, columns.index(name)) for name in names]
         rows.append({"keys": keys or ["all rows"], "cells": [cell for three in cells for cell in three]})
+    aggregates = [{**one, "has_intervals": _has_intervals(answer, one["name"])} for one in answer["aggregates"]]
     drawn = [
         {
-            "name": name,
-            "svg": chart(rows_of(answer, name), id=f"chart-{place}", title=f"{name} by group, with intervals"),
+            **one,
+            "svg": chart(
+                rows_of(answer, one["name"]),
+                id=f"chart-{place}",
+                title=f"{one['name']} by group{', with intervals' if one['has_intervals'] else ''}",
+            ),
         }
-        for place, name in enumerate(names[:MOST_CHARTS])
+        for place, one in enumerate(aggregates[:MOST_CHARTS])
     ]
     return {
         "keys": answer["keys"] or ["group"],
-        "aggregates": answer["aggregates"],
+        "aggregates": aggregates,
+        "has_intervals": any(one["has_intervals"] for one in aggregates),
         "rows": rows,
         "total": len(answer["rows"]),
         "charts": [one for one in drawn if one["svg"]] if answer["rows"] else [],
@@ -134,12 +142,19 @@ def _harmless(value: Any) -> Any:
 def _cells(row: list[Any], place: int) -> list[dict[str, Any]]:
     value, lower, upper = row[place : place + 3]
     decimals = decimals_for(lower, upper)
-    return [{"text": shown(one, decimals), "exact": one} for one in (value, lower, upper)]
+    ends = [{"text": NO_END if end is None else shown(end, decimals), "exact": end} for end in (lower, upper)]
+    return [{"text": shown(value, decimals), "exact": value}, *ends]
+
+
+def _has_intervals(answer: dict[str, Any], name: str) -> bool:
+    """Whether any group has an end: quantiles that were picked have none. Where there are no groups, it may have."""
+    rows = rows_of(answer, name, most=len(answer["rows"]))
+    return not rows or any(row.has_interval for row in rows)
 
 
 def _cost(question: dict[str, Any]) -> str:
     try:
-        return spend_text(question, "")
+        return spend_text(question)
     except ViameterError:
         return ""
 

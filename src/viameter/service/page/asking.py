@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from viameter.core import Loss
 from viameter.errors import AnswerLost, FormatError, SealedError, ViameterError
-from viameter.ledger.plots import share
+from viameter.ledger.plots import share, share_left
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
 from viameter.service.api import models
@@ -25,7 +25,13 @@ from viameter.service.page.forms import Sent
 from viameter.service.page.reading_questions import form_of
 from viameter.service.page.rendering import redirect, render, segment
 from viameter.service.page.typed_values import lines_of, text_of
-from viameter.service.page.wording import confidence_in_words, errors_in_words, plural, question_in_words
+from viameter.service.page.wording import (
+    confidence_in_words,
+    errors_in_words,
+    kept_in_words,
+    plural,
+    question_in_words,
+)
 from viameter.service.page.writing_questions import columns_of, completed, document_of, kind_in_words
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
@@ -156,15 +162,14 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
         "document": document,
         "words": question_in_words(form, sheet.unit) if whole else "",
         "key": fresh_id(),
-        "cost": spend_text(document, preview["loss"]["text"]),
         "loss": preview["loss"],
+        "offered": offered if (offered := spend_text(document)) != preview["loss"]["text"] else "",
         "fits": preview["fits"],
         "budgets": budgets,
         # Where the budget itself does not, it is of no use that the limit does.
         "too_small": next((one["called"] for one in budgets if not one["fits"]), budgets[0]["called"]),
         "confidence": confidence_in_words(preview["alpha"]),
-        "kept": preview["kept"],
-        "unit": sheet.unit,
+        "kept": kept_in_words(preview["kept"], sheet.unit),
         "notes": preview["notes"],
         "rows": [
             {**row, "errors": errors_in_words(row, document, sheet.unit), "is_keys": row["name"] == "(keys)"}
@@ -173,10 +178,10 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
     }
 
 
-def spend_text(document: dict[str, Any], otherwise: str) -> str:
-    """What a question may spend, as it was asked for; what it costs is never more, and often not as short."""
+def spend_text(document: dict[str, Any]) -> str:
+    """What a question may spend, as it was asked for, of which it may cost less; empty if widths were asked for."""
     spend = read_cost(document).get("spend")
-    return repr(spend) if spend is not None else otherwise
+    return "" if spend is None else repr(spend)
 
 
 def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
@@ -198,9 +203,9 @@ def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
                 "called": called,
                 **scope_document(scope),
                 "fits": fits,
-                "left_share": share_of(scope.left, scope.cap),
+                "left_share": float(share_left(scope.left, scope.cap)),
                 "after": after,
-                "after_share": None if after is None else share_of(after, scope.cap),
+                "after_share": None if after is None else float(share_left(after, scope.cap)),
                 "share": cost,
                 # In thousandths, for the bar; what is there at all can be seen.
                 "spent_width": round(spent * 1000),

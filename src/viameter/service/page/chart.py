@@ -33,6 +33,11 @@ class Row:
     lower: float | None
     upper: float | None
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether it has an end at all: quantiles that were picked have none."""
+        return self.lower is not None or self.upper is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -90,7 +95,7 @@ def scale_of(rows: Sequence[Row]) -> Scale | None:
 
 
 def chart(rows: Sequence[Row], *, id: str, title: str) -> Markup:
-    """The chart of some groups; nothing if there are no numbers."""
+    """The chart of some groups, dots alone where there are no intervals; nothing if there are no numbers."""
     scale = scale_of(rows)
     if scale is None:
         return Markup("")
@@ -103,10 +108,9 @@ def chart(rows: Sequence[Row], *, id: str, title: str) -> Markup:
 
 
 def _described(rows: Sequence[Row]) -> str:
-    return (
-        f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}, each with a dot at its number and a line over its "
-        "interval. The table has the same numbers."
-    )
+    line = " and a line over its interval" if any(row.has_interval for row in rows) else ""
+    groups = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
+    return f"{groups}, each with a dot at its number{line}. The table has the same numbers."
 
 
 def _axis(scale: Scale, height: int) -> Markup:
@@ -144,7 +148,7 @@ def _group(row: Row, place: int, scale: Scale) -> Markup:
             RIGHT, text, in_words(row)
         ),
     ]
-    if row.lower is not None or row.upper is not None or row.value is not None:
+    if row.has_interval:
         # An end that is nowhere: the line goes on to the edge, and has no cap there.
         ends = [
             (LEFT if row.lower is None else scale.place(row.lower), row.lower is not None),
@@ -167,10 +171,10 @@ def _group(row: Row, place: int, scale: Scale) -> Markup:
 
 
 def in_words(row: Row) -> str:
-    """A number with its interval; "unknown" if there is none."""
-    if row.value is None and row.lower is None and row.upper is None:
-        return shown(None, 0)
+    """A number with its interval, if it has one; "unknown" for no number."""
     decimals = decimals_for(row.lower, row.upper)
+    if not row.has_interval:
+        return shown(row.value, decimals)
     lower = "no lower end" if row.lower is None else shown(row.lower, decimals)
     upper = "no upper end" if row.upper is None else shown(row.upper, decimals)
     return f"{shown(row.value, decimals)} ({lower} to {upper})"

@@ -32,7 +32,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
 WORDS = {
     "zcdp": "Zero-concentrated differential privacy (zCDP): Gaussian noise",
     "pure": "Pure differential privacy: Laplace noise",
-    "approx": "Approximate differential privacy: Laplace noise, and a small probability that it is more",
+    "approx": "Approximate differential privacy: Laplace or Gaussian noise, whichever has the narrower intervals",
     "approx_zcdp": "Approximate zCDP: Gaussian noise, and a small probability that it is more",
 }
 LONGEST = 40

@@ -1,4 +1,4 @@
-"""Registering a dataset: which table, whose presence is hidden, what may be spent in all. No row is read."""
+"""Registering a dataset: which table, whose presence is hidden, what may be spent in all."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ NOTICES = {
     "description": "The description was saved.",
     "column": "What is said of the column was saved.",
     "roles": "What this person may do here was saved.",
-    "registered": "The dataset was registered. No row was read.",
+    "registered": "The dataset was registered. Nothing was spent.",
     "person": "The person was added. They get in once they have a token.",
     "grants": "The grants were saved.",
     "shut_out": "This person was shut out, with all of their tokens.",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from viameter.query.bounding.limits import FIRST_BY
 from viameter.service.page.figures import width_shown
 from viameter.service.page.questions import COUNTS, WITHOUT_VALUE, Aggregate, Condition, QuestionForm
 
@@ -48,6 +49,32 @@ def plural(name: str) -> str:
     ('patients', 'address')
     """
     return name if name.endswith("s") else f"{name}s"
+
+
+def kept_in_words(kept: str, unit: str) -> str:
+    """What is used of a unit, as a preview has it, in a sentence; empty where nothing is limited.
+
+    >>> kept_in_words("20 rows, first by time", "plane")
+    'Of each plane, at most 20 rows are used, the first by time; intervals do not cover what is left out.'
+    >>> kept_in_words("1 row", "plane")
+    'Of each plane, at most 1 row is used; which one is chosen at random, and intervals do not cover what is left out.'
+    """
+    limits, _, column = kept.partition(f", {FIRST_BY}")
+    if not limits:
+        return ""
+    one = limits in ("1 row", "1 group")
+    used = f"Of each {unit}, at most {limits}{',' if ', ' in limits else ''} {'is' if one else 'are'} used"
+    # Groups are sampled also where the rows in them are not; with one row in each group, rows are groups.
+    sampled = [part for part in limits.split(", ") if part.endswith((" group", " groups")) and " in each " not in part]
+    if ", 1 row in each group" in limits:
+        sampled.append(limits)
+    if not column:
+        chosen = f"; which {'one is' if one else 'ones are'} chosen at random, and"
+    elif sampled:
+        chosen = f": groups chosen at random, and in each the first rows by {column};"
+    else:
+        chosen = f", the first by {column};"
+    return f"{used}{chosen} intervals do not cover what is left out."
 
 
 def errors_in_words(row: Mapping[str, Any], question: Mapping[str, Any], unit: str) -> list[str]:
