@@ -48,6 +48,7 @@ BODIES: dict[str, tuple[str, str]] = {
     "x = ~t": ("~t is outside", "subset"),
     "x = q[1:2]": ("a slice is outside", "loop"),
     "x = q[-1]": ("a negative index is outside", "len(q) - 1"),
+    "x = q[q[t]]": ("read at an index that is read from a list", "i = q[t]"),
     "x = q": ("the list q as a whole", "q[i]"),
     "x = t[0]": ("t is not an input list", "q[i]"),
     "x = t / n": ("t / n is outside", "//"),
