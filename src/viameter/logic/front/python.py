@@ -8,9 +8,9 @@ in steps of it, and whole numbers and grids mix: 1 on the grid of 1/100 is 100 s
 `for x in q`, `for i, x in enumerate(q)`, return, break, continue, pass.
 
 **Expressions.** + - * // %, comparisons, and, or, not, `a if b else c`, min, max, abs, len(q), q[i], sum(q), int and
-bool constants of the module, and / by constants where the result stays on a grid. A negative index
-counts from the end, as in Python. Everything is total: a read outside a list gives 0; `a // 0` is 0 and `a % 0` is a;
-a variable that is read before it is assigned is 0 or False. (Python would stop with an error there, which would be a release of its own.)
+bool constants of the module, and / by constants where the result stays on a grid. An index below 0 counts from the end,
+as in Python. Everything is total: a read outside a list gives 0; `a // 0` is 0 and `a % 0` is a; a variable that is
+read before it is assigned is 0 or False. (Python would stop with an error there, which would be a release of its own.)
 
 **Noise** is drawn where Python would draw it, in the same order. Scales are public.
 """
