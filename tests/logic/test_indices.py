@@ -22,6 +22,9 @@ BELOW_ZERO = {
     "a draw": "i = vm.lap(1 / eps)\n    return q[i] if i < 0 else 0",
     "a uniform draw": "i = vm.uniform(0 - 1, 0 - 1)\n    return q[i]",
     "a branch": "i = 0\n    if t > 0:\n        i = 0 - 1\n    return q[i] if t > 0 else 0",
+    "a conditional": "i = 0 if t > 0 else -1\n    return q[i] if t <= 0 else 0",
+    "a conditional, the other way": "i = -1 if t > 0 else 0\n    return q[i] if t > 0 else 0",
+    "a range": "for i in range(0 - 1, 0):\n        return q[i]\n    return 0",
     "through another variable": "i = 0\n    j = 0\n    for k in range(2):\n        j, i = i, -1\n    return q[j]",
 }
 
