@@ -401,3 +401,17 @@ def test_another_decorator_between_is_refused() -> None:
         @other
         def f(q: int, eps: vm.Eps) -> int:
             return q + vm.lap(1 / eps)
+
+
+@pytest.mark.parametrize("bound", ["1000000", "1" + "0" * 290, "ln(2) + 10000000"])
+def test_a_bound_whose_exponential_is_beyond_range_has_a_verdict(bound: str) -> None:
+    assert vm.verify(from_text(LAPLACE), bound, seconds=2, samples=200).status is vm.Status.UNKNOWN
+    assert vm.verify(from_text(LAPLACE), f"{bound} + eps", seconds=5).status is vm.Status.PROVED
+
+
+@pytest.mark.parametrize(
+    "bound", ["\u0662*eps", "eps + \u0662", "ln(\u0663)", "\uff12*eps", "1/\u0967*eps", "eps\u00a0+ 1"]
+)
+def test_digits_of_bounds_are_those_of_ascii(bound: str) -> None:
+    with pytest.raises(ParameterError, match="is not an amount"):
+        vm.verify(from_text(LAPLACE), bound)

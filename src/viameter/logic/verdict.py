@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -57,6 +57,15 @@ class Verdict:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a Verdict has three values, not two: compare verdict.status with Status.PROVED")
+
+    def __copy__(self) -> Verdict:
+        return replace(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Verdict cannot be pickled, since only the process that verified knows it for its own: keep "
+            "verdict.certificate.text, which anybody can check, or verdict.to_json()"
+        )
 
     def __repr__(self) -> str:
         if self.bound is None:

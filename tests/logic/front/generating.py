@@ -140,6 +140,7 @@ class Writer:
 
     def index(self) -> str:
         names: list[str] = [str(self.random.randint(0, 3)), "a", "c", "i", "k", *self.counters]
+        names += ["a - 2", "-c", "i % 3 - 1", "len(q) - 2", "max(a, 0)"]
         return self.random.choice(names)
 
     def number(self, depth: int) -> str:

@@ -17,10 +17,10 @@ EPS = Fraction(3, 7)
 
 
 class Total(list[Any]):
-    """A list that reads as 0 outside, as in the core language."""
+    """A list of Python that reads as 0 where Python would stop with an error."""
 
     def __getitem__(self, index: Any) -> Any:
-        return super().__getitem__(index) if 0 <= index < len(self) else 0
+        return super().__getitem__(index) if -len(self) <= index < len(self) else 0
 
 
 class Markers:

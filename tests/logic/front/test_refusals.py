@@ -4,6 +4,7 @@ import linecache
 import pickle
 import random
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,7 @@ BODIES: dict[str, tuple[str, str]] = {
     "x = ~t": ("~t is outside", "subset"),
     "x = q[1:2]": ("a slice is outside", "loop"),
     "x = q[-1]": ("a negative index is outside", "len(q) - 1"),
+    "x = q[q[t]]": ("read at an index that is read from a list", "i = q[t]"),
     "x = q": ("the list q as a whole", "q[i]"),
     "x = t[0]": ("t is not an input list", "q[i]"),
     "x = t / n": ("t / n is outside", "//"),
@@ -233,7 +235,6 @@ def test_a_function_outside_the_subset_is_refused_at_its_line(text: str) -> None
         ("from viameter import expo as lap", "lap(1)"),
         ("def lap(scale): return 0", "lap(1)"),
         ("lap = round", "lap(1)"),
-        ("class vm: lap = round", "vm.lap(1)"),
         ("from mine import Grid as vm", "vm.logic.lap(1)"),
         ("import numpy", "numpy.random.uniform(0, 1)"),
         ("from mine import log", "lap(1 / log(3))"),
@@ -385,3 +386,92 @@ def test_an_error_keeps_what_it_speaks_of_when_it_is_pickled() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) == "a.py:3: x = 1 : what; do"
     assert (again.file, again.line, again.hint) == ("a.py", 3, "do")
+
+
+EXECUTED = {
+    "exec": "exec('N = 50')",
+    "globals": "globals()['N'] = 50",
+    "setattr": "setattr(vm, 'lap', vm.expo)",
+    "an attribute": "vm.lap = vm.expo",
+    "an assignment of a call": "M = exec('N = 50')",
+    "an assignment that assigns": "M = (N := 50)",
+    "a call of what is called like the library's": "def Grid(x): exec('N = 50', globals())\nM = Grid(1)",
+    "an annotation": "M: exec('N = 50') = 1",
+    "an annotation of a function": "def g(x: exec('N = 50')): pass",
+    "a type of a result": "def g(x) -> exec('N = 50'): pass",
+    "a default": "def g(x=exec('N = 50')): pass",
+    "a decorator of another function": "@print\ndef g(x): pass",
+    "a class": "class vm: lap = round",
+    "a condition": "if True: N = 50",
+    "a loop": "for N in (50,): pass",
+    "a try": "try: N = 50\nexcept ValueError: pass",
+    "a with": "with open('x') as N: pass",
+    "a deletion": "del N",
+    "an addition": "N += 47",
+    "every name of a module": "from math import *",
+}
+TEXT = "def made(q: int, eps: vm.Eps) -> int:\n    return N * q + vm.lap(1 / eps)\n"
+
+
+@pytest.mark.parametrize("statement", list(EXECUTED))
+@pytest.mark.parametrize("where", ["above", "below"])
+def test_what_a_text_would_execute_is_refused_at_its_line(statement: str, where: str) -> None:
+    lines = [EXECUTED[statement] + "\n", TEXT]
+    text = "N = 3\n" + "".join(lines if where == "above" else reversed(lines))
+    with pytest.raises(ProgramError, match=r"would have to be executed|which is not executed|may bind any") as caught:
+        program_from_source(text, adjacent=all_differ("q"), name="made")
+    assert caught.value.line in ((2, 3) if where == "above" else (4, 5))
+
+
+def test_what_a_text_needs_around_its_functions_is_read() -> None:
+    text = (
+        '"""Programs."""\nfrom __future__ import annotations\nimport viameter as vm\nfrom fractions import Fraction\n'
+        'N = 3\nHALF = Fraction(1, 2)\nADJACENT = vm.all_differ("q", by=1)\nK: int = 4\nA, B = 1, 2\n'
+        "def other(x: vm.Between(0, 3)) -> int: return x\n@vm.program(adjacent=ADJACENT)\n"
+    )
+    assert "3 * q" in program_from_source(text + TEXT, adjacent=all_differ("q"), name="made").text
+    assert "3 * q" in program_from_source(
+        f"from viameter import program\nN = 3\n@program(adjacent=None)\n{TEXT}", adjacent=all_differ("q")
+    ).text  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "def twice(g): return lambda q, eps: 100 * g(q, eps)\n@twice\n",
+        "@staticmethod\n",
+        "@vm.lap(1)\n",
+        "@vm.program\n",
+        "def program(**given): return print\n@program(adjacent=None)\n",
+        "import os as vm\n@vm.program(adjacent=None)\n",
+        "@vm.program(adjacent=None)\n@vm.program(adjacent=None)\n",
+    ],
+)
+def test_another_decorator_in_a_text_is_refused(above: str) -> None:
+    with pytest.raises(ProgramError, match="decorator"):
+        program_from_source(f"N = 3\n{above}{TEXT}".replace("vm.Eps", "'Eps'"), adjacent=all_differ("q"), name="made")
+
+
+@pytest.mark.parametrize("part", ["yield 1", "x = yield", "yield from q", "x = 1 if False else (yield)"])
+def test_what_makes_a_generator_is_refused_where_it_is_never_reached(part: str) -> None:
+    with pytest.raises(ProgramError, match=r"yield.* is outside the subset"):
+        program_from_source(f"{TEXT}    {part}\n", adjacent=all_differ("q"), names={"N": 3})
+
+
+def test_a_function_under_two_decorators_is_refused() -> None:
+    def same(function: Any) -> Any:
+        return function
+
+    with pytest.raises(ProgramError, match="under another decorator"):
+
+        @same
+        @viameter.program(adjacent=all_differ("q"))
+        def above(q: int, eps: viameter.Eps) -> int:
+            return q + viameter.lap(1 / eps)
+
+    with pytest.raises(ProgramError, match="under another decorator"):
+
+        @viameter.program(adjacent=all_differ("q"))
+        @same
+        def below(q: int, eps: viameter.Eps) -> int:
+            return q + viameter.lap(1 / eps)

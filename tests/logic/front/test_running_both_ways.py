@@ -193,6 +193,15 @@ BODIES = {
     return min(t, 3, -t) + 10 * max(t, -2, 1, 0) + 100 * abs(t - 1)""",
     "sum and len": """
     return sum(q) * 10 + len(q) if sum(q) > 0 else -1""",
+    "indices below 0 count from the end": """
+    i = 0 - 1
+    s = q[i] + 10 * q[t] + 100 * q[len(q) - 2] + 1000 * q[t - len(q)]
+    for j in range(len(q)):
+        k = q[j]
+        s = 3 * s + q[j - 1] + q[k] + q[len(q) - 1 - j]
+    for j in range(len(q) - 1, -3, -1):
+        s = 3 * s + q[j]
+    return s""",
     "two values at once": """
     a, b = 1, 2
     a, b = b, a + b

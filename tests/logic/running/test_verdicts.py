@@ -209,3 +209,11 @@ def test_programs_that_the_prover_proves_are_measurements() -> None:
     assert twice.map(3) == vm.pure("3/4")
     bell = program_from_source("def bell(x: int) -> int: return x + vm.gauss(10)", adjacent=all_differ("x"))
     assert bell.measurement().map(2) == vm.zcdp("1/50")
+
+
+def test_a_verdict_cannot_be_pickled_and_says_what_to_keep() -> None:
+    for given in (GOOD, zero(NOISY)):
+        for take in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"cannot be pickled.*certificate\.text"):
+                take(given)
+        assert issued(copy.copy(given)) is None

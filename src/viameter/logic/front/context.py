@@ -76,6 +76,8 @@ class Context:
     requires: list[Term] = field(default_factory=list)
     """What programs that are called require of this program's inputs."""
     mechanisms: dict[str, Any] = field(default_factory=dict)
+    negative: frozenset[str] = frozenset()
+    """Core names of the variables, and of the lists of numbers, that may be below 0."""
 
     def start(self) -> None:
         """Begin a translation anew; kinds and names are kept."""

@@ -9,6 +9,7 @@ from viameter.logic.front.calls import call_program
 from viameter.logic.front.context import Context
 from viameter.logic.front.deciding import chain, conditional, junction, refuse_operator, truth, whole
 from viameter.logic.front.folds import count_slots, total
+from viameter.logic.front.indexing import element
 from viameter.logic.front.kinds import BOOL, INT, UNKNOWN
 from viameter.logic.front.literals import refuse_expression, refuse_literal
 from viameter.logic.front.markers import NOISE
@@ -16,7 +17,7 @@ from viameter.logic.front.noise import sample
 from viameter.logic.front.scaling import mentions_budget
 from viameter.logic.front.slots import SlotRead
 from viameter.logic.front.values import Value, absolute, arithmetic, divided, literal, negated, negation
-from viameter.logic.lang.terms import Num, Var, length, read
+from viameter.logic.lang.terms import Num, Var, length
 
 OPERATORS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%",
@@ -110,7 +111,13 @@ def _element(ctx: Context, node: ast.Subscript) -> Value:
     index = whole(ctx, node.slice, "an index")
     if isinstance(index, Num) and index.value < 0:
         raise ctx.error(node, "a negative index is outside the subset", f"write {name}[len({name}) - 1]")
-    return Value(read(Var(name, "list"), index), entry.kind)
+    found = element(Var(name, "list"), index, ctx.negative)
+    if found is None:
+        raise ctx.error(
+            node, f"{ast.unparse(node)} is read at an index that is read from a list, and may be below 0",
+            f"name the index first: i = {ast.unparse(node.slice)}, and then {name}[i]",
+        )  # fmt: skip
+    return Value(found, entry.kind)
 
 
 def _call(ctx: Context, node: ast.Call) -> Value:

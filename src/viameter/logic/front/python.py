@@ -8,9 +8,9 @@ in steps of it, and whole numbers and grids mix: 1 on the grid of 1/100 is 100 s
 `for x in q`, `for i, x in enumerate(q)`, return, break, continue, pass.
 
 **Expressions.** + - * // %, comparisons, and, or, not, `a if b else c`, min, max, abs, len(q), q[i], sum(q), int and
-bool constants of the module, and / by constants where the result stays on a grid. Everything is total: a read outside
-a list, also at a negative index, gives 0; `a // 0` is 0 and `a % 0` is a; a variable that is read before it is
-assigned is 0 or False. (Python would stop with an error there, which would be a release of its own.)
+bool constants of the module, and / by constants where the result stays on a grid. An index below 0 counts from the end,
+as in Python. Everything is total: a read outside a list gives 0; `a // 0` is 0 and `a % 0` is a; a variable that is
+read before it is assigned is 0 or False. (Python would stop with an error there, which would be a release of its own.)
 
 **Noise** is drawn where Python would draw it, in the same order. Scales are public.
 """
@@ -27,6 +27,7 @@ from viameter.logic.front.annotations import Declared, declared, noise_grid
 from viameter.logic.front.context import Context
 from viameter.logic.front.exits import completes
 from viameter.logic.front.expressions import evaluate
+from viameter.logic.front.indexing import negative_variables
 from viameter.logic.front.inputs import PRESENT, core_inputs, element_facts, input_facts
 from viameter.logic.front.kinds import BIT
 from viameter.logic.front.names import RESERVED, RESERVED_BUDGETS, Names, is_plain
@@ -155,6 +156,10 @@ def _context(
         scan.once, names, evaluate, output,
     )  # fmt: skip
     ctx.fixed[output] = returns.kind
+    # What is required of a single number does not bind those who call this program with a variable of their own.
+    ctx.negative = frozenset(
+        name for name, entry in inputs.items() if entry.shape != "list" or entry.low is None or entry.low < 0
+    )
     return ctx
 
 
@@ -166,7 +171,8 @@ def _translate(ctx: Context) -> None:
     for _ in range(_MOST_PASSES):
         ctx.start()
         translate(ctx, body)
-        if not ctx.changed:
+        known, ctx.negative = ctx.negative, negative_variables(ctx.out, ctx.negative)
+        if not ctx.changed and ctx.negative == known:
             break
     else:
         raise ctx.error(

@@ -106,7 +106,7 @@ class _Types:
     def python(self, lines: list[str], place: int, text: str, *, result: bool = False) -> str:
         """A type of the slides as an annotation."""
         words = re.sub(r"\b(private|public)\b", "", text).strip()
-        named = re.fullmatch(r"\{\s*(-?\d+)\s*,(?:\s*\.\.\.?\s*,)?\s*(-?\d+)\s*\}(\s+list)?", words)
+        named = re.fullmatch(r"\{\s*(-?\d+)\s*,(?:\s*\.\.\.?\s*,)?\s*(-?\d+)\s*\}(\s+list)?", words, re.ASCII)
         if named is not None:
             one = f"Between({named[1]}, {named[2]})"
             return f"list[{one}]" if named[3] else one

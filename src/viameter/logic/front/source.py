@@ -7,7 +7,7 @@ import builtins
 import fractions
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,12 @@ KNOWN = frozenset({*MARKERS, *vars(builtins), "Fraction", "ln", "log"})
 """Names that are known by themselves where nothing else is bound to them."""
 NUMBERS = {"math": math, "fractions": fractions}
 """Modules of Python that a text may import."""
+CALLED = frozenset(
+    {*MARKERS, "Fraction", "log", "ln", "program", "all_differ", "one_differs", "related", "added_or_removed"}
+)
+"""What a text may call around its functions: what makes constants, types and adjacencies."""
+ALONE = "put @vm.program(...) directly above the def, alone"
+PLAIN = "a text has imports, constants and functions, and gives other values as names="
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ def source_of(function: Callable[..., Any]) -> Source:
     if hasattr(function, "__wrapped__"):
         raise ProgramError(
             f"{function.__name__} is wrapped by another decorator, which the program would not have",
-            file=file, line=function.__code__.co_firstlineno, hint="put @vm.program directly above the def, alone",
+            file=file, line=function.__code__.co_firstlineno, hint=ALONE,
         )  # fmt: skip
     try:
         lines, start = _lines_of(function)
@@ -73,7 +79,7 @@ def source_of(function: Callable[..., Any]) -> Source:
     body = module.body[0].body if above and module.body and isinstance(module.body[0], ast.If) else module.body
     names = {**function.__globals__, **_closure(function)}
     known = (*above, *lines)
-    return Source(file, start - 1 - len(above), known, _only(body, file, start, known, None), names)
+    return _whole(Source(file, start - 1 - len(above), known, _only(body, file, start, known, None), names))
 
 
 def _lines_of(function: Callable[..., Any]) -> tuple[list[str], int]:
@@ -100,6 +106,7 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
         ) from None
     known: dict[str, Any] = dict(names or {})
     for statement in module.body:
+        _require_plain(statement, lines, known)
         match statement:
             case ast.Assign(targets=[ast.Name(id=target)], value=value):
                 found = constant(value, lambda other: known.get(other, MISSING))
@@ -112,7 +119,71 @@ def source_from_text(text: str, name: str | None = None, *, names: Mapping[str, 
     for part in ast.walk(module):
         if isinstance(part, ast.Global):
             known.update(dict.fromkeys(part.names, ELSEWHERE))
-    return Source("<text>", 0, lines, _only(module.body, "<text>", 1, lines, name), known)
+    return _whole(Source("<text>", 0, lines, _only(module.body, "<text>", 1, lines, name), known))
+
+
+def _whole(source: Source) -> Source:
+    """The source, if all of it is read: what has an effect on the function wherever it stands in it is refused."""
+    above = source.tree.decorator_list[1:]
+    if above:
+        raise source.error(
+            above[0], f"{source.tree.name} is under another decorator, which the program would not have", ALONE
+        )
+    for part in ast.walk(source.tree):
+        if isinstance(part, ast.Yield | ast.YieldFrom | ast.Await):
+            raise source.error(
+                part, f"{type(part).__name__.lower().replace('from', ' from')} is outside the subset, also where it is "
+                "never reached: the function returns no number", "append to an output list, and return it",
+            )  # fmt: skip
+    return source
+
+
+def _require_plain(statement: ast.stmt, lines: tuple[str, ...], known: Mapping[str, Any]) -> None:
+    """Refuse what a text would execute above, below or around its functions: it may change what they mean."""
+
+    def refused(part: ast.AST, what: str, hint: str) -> ProgramError:
+        line = int(getattr(part, "lineno", statement.lineno))
+        return ProgramError(what, file="<text>", line=line, text=lines[line - 1], hint=hint)
+
+    match statement:
+        case ast.ImportFrom(names=[ast.alias(name="*")]):
+            raise refused(statement, f"{ast.unparse(statement)} may bind any name", "import what is used, by its name")
+        case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Expr(value=ast.Constant()):
+            return
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            for decorator in statement.decorator_list:
+                if not (isinstance(decorator, ast.Call) and _is_known(decorator.func, known, {"program"})):
+                    raise refused(decorator, f"{statement.name} is under a decorator, which is not executed", ALONE)
+            executed: list[ast.AST] = [*statement.decorator_list, statement.args]
+            executed += [statement.returns] if statement.returns is not None else []
+        case ast.Assign(value=value, targets=targets) if all(map(_is_names, targets)):
+            executed = [value]
+        case ast.AnnAssign(target=ast.Name(), value=value):
+            executed = [statement.annotation, *([value] if value is not None else [])]
+        case _:
+            shown = " ".join(ast.unparse(statement).split())
+            raise refused(statement, f"{shown[:60]} is outside the subset: it would have to be executed", PLAIN)
+    for part in (part for tree in executed for part in ast.walk(tree)):
+        effect = isinstance(part, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await)
+        if effect or (isinstance(part, ast.Call) and not _is_known(part.func, known, CALLED)):
+            raise refused(part, f"{ast.unparse(part)[:60]} is outside the subset: it would have to be executed", PLAIN)
+
+
+def _is_names(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(_is_names, target.elts)))
+
+
+def _is_known(node: ast.expr, known: Mapping[str, Any], names: Set[str]) -> bool:
+    """Whether f, or m.f, is one of these names, and the text binds it to nothing of its own."""
+    match node:
+        case ast.Name(id=name):
+            found = known.get(name, MISSING)
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            around = known.get(module, MISSING)
+            found = around if around is MISSING else getattr(around, name, ELSEWHERE)
+        case _:
+            return False
+    return name in names and found is not ELSEWHERE
 
 
 def _imported(statement: ast.stmt) -> dict[str, Any]:

@@ -38,7 +38,8 @@ from viameter.logic.lang.text import show_program
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+)|(?P<name>(?:cost\.(?:ln\(\d+(?:/\d+)?\)|\w+)|[A-Za-z_]\w*(?:\.\w+)*)(?:<[12]>)?)"
-    r"|(?P<op>:=\$|:=|=>|==|!=|<=|>=|//|[-+*/%<>()\[\],:]))"
+    r"|(?P<op>:=\$|:=|=>|==|!=|<=|>=|//|[-+*/%<>()\[\],:]))",
+    re.ASCII,
 )
 _WORDS = frozenset({"and", "or", "not", "if", "then", "else", "end", "while", "do", "skip", "true", "false", "call"})
 
@@ -490,7 +491,7 @@ def read_program(text: str) -> Program:
 
 
 def _input(text: str) -> Input:
-    found = re.fullmatch(r"([A-Za-z_][\w.]*): (int|bool|list)(?: on (\d+(?:/\d+)?))?", text.strip())
+    found = re.fullmatch(r"([A-Za-z_][\w.]*): (int|bool|list)(?: on (\d+(?:/\d+)?))?", text.strip(), re.ASCII)
     if found is None:
         raise ParameterError(f"input {text!r}: expected NAME: int | bool | list, and perhaps 'on 1/100'")
     sort: Sort = "int" if found[2] == "int" else "bool" if found[2] == "bool" else "list"

@@ -177,6 +177,7 @@ class Search:
             )
             if budgets is None:
                 return None
+            factor_of(self.claim, pair.first, budgets)  # beyond what numbers hold, nothing is refuted
             found = self.judge(pair, budgets, hint)
             cost = sum(cost_of(self.claim, pair.first, budgets).bounds()) / 2
         except (ParameterError, NumberError):

@@ -15,7 +15,7 @@ from math import log, sqrt
 from typing import Any
 
 from viameter.arith import Extended, Number, dyadic, exact, nonnegative, probability, whole
-from viameter.errors import ParameterError
+from viameter.errors import NumberError, ParameterError
 from viameter.logic.exact import Bounds, Budget, Output, Range, Value, law_of, read_inputs
 from viameter.logic.exact.compiling import law_names
 from viameter.logic.exact.evaluating import execute_from, start_of
@@ -121,7 +121,7 @@ def evidence(
     """Run a program `samples` times on neighboring inputs, and say what an event's counts show about a claim.
 
     Half of the samples are spent on picking the inputs (unless they are given) and the event, half on testing it. None
-    if there are no inputs to try.
+    if there are no inputs to try, or e^claim is beyond what numbers hold.
     """
     check_claim(claim, program)
     half = whole(samples, name="samples") // 2
@@ -146,6 +146,10 @@ def evidence(
     if best is None:
         return None
     _, event, first, second, at = best
+    try:
+        factor = factor_of(claim, first, at)
+    except NumberError:  # e^claim is beyond what numbers hold, and no count shows that much
+        return None
     draws = half // 2
     sampler = _Sampler(program, at, entropy)
     hits = sampler.counts(first, draws)[event], sampler.counts(second, draws)[event]
@@ -153,7 +157,7 @@ def evidence(
     high = upper_bound(hits[1], of=draws, error=wrong / 2)
     return Evidence(
         program, dict(at), dict(first), dict(second), event, hits, draws, low, high,
-        max(Fraction(0), exact(1) - wrong - sampler.drawn * _OFF), claim, factor_of(claim, first, at),
+        max(Fraction(0), exact(1) - wrong - sampler.drawn * _OFF), claim, factor,
         nonnegative(delta, name="delta"),
     )  # fmt: skip
 
