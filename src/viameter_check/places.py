@@ -108,8 +108,9 @@ class Place:
     @property
     def is_of_the_library(self) -> bool:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
-        known = is_known(self.measure or self.metric) or self.is_of_a_program
-        return known and (bool(self.measure) or self.data.shape != "unknown")
+        if self.measure:
+            return self.measure in MEASURES
+        return (is_metric(self.metric) or self.is_of_a_program) and self.data.shape != "unknown"
 
     @property
     def is_of_a_program(self) -> bool:
@@ -152,10 +153,10 @@ class Place:
         return self.measure or f"{self.metric} on {self.domain}"
 
 
-def is_known(name: str) -> bool:
-    """Whether this is the text of a metric or a measure of the library."""
-    fixed = (*MEASURES, *ROWS, *NORMS, NUMBER, DISCRETE)
-    return name in fixed or _USERS.fullmatch(name) is not None or read_units(name) is not None
+def is_metric(text: str) -> bool:
+    """Whether this is the text of a metric of the library."""
+    fixed = (*ROWS, *NORMS, NUMBER, DISCRETE)
+    return text in fixed or _USERS.fullmatch(text) is not None or read_units(text) is not None
 
 
 def read_input_distance(metric: str) -> tuple[str, str, Fraction]:

@@ -57,6 +57,9 @@ Concurrent: interactive parts answer in any order. Sequential: each answers unti
 is interactive.
 """
 
+KEPT = "each step cost at most the loss that is stated for it"
+"""What is trusted of losses that are parameters, and that no premise derives."""
+
 INTERACTIVE = (
     "privacy-filter",
     "concentrated-filter",
@@ -144,7 +147,8 @@ def adaptive_composition(node: Node, *, at: Number, losses: list[Loss], measure:
     given = given_distance(node)
     needs(composes(measure, ADAPTIVE), "does not compose adaptively", "parameters.measure")
     needs(all(loss.measure == measure for loss in losses), f"are not losses of {measure}", "parameters.losses")
-    total_loss = in_measure(measure, _sum(measure, [(loss, 1) for loss in losses]))
+    trusts = (KEPT,) if losses else ()
+    total_loss = in_measure(measure, _sum(measure, [(loss, 1) for loss in losses]), *trusts)
     return total_loss if given <= at else infinite(measure)
 
 
