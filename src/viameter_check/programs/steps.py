@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from viameter_check.amounts import Number, shortened
-from viameter_check.places import DISCRETE, NORMS, NUMBER, read_input_distance
+from viameter_check.places import DISCRETE, NORMS, NUMBER
 from viameter_check.programs.checking import Proven
 from viameter_check.programs.inputs import Data, Known, is_of_each, keeps_between
 from viameter_check.programs.slots import require_rows_only
@@ -21,7 +21,6 @@ Steps = tuple[Fraction, Fraction, int]
 
 def require_steps(metric: str, found: Proven, data: Data, known: Known, steps: Steps, most: Number) -> None:
     """Refuse steps that go further, or more of them one after another, than the relation and the metric allow."""
-    grid = ONE
     program, relation = found.program, found.runs[0].relation
     if metric.startswith("ProgramAdjacency("):
         _check_relation(metric, found, known)
@@ -31,10 +30,11 @@ def require_steps(metric: str, found: Proven, data: Data, known: Known, steps: S
     kind = kind_of(program, relation)
     if kind is None:
         raise Refused(f"steps of this relation are not counted in {metric}", "input.metric")
+    grid = program.grids[kind.name]
+    ways = _ways(kind, program.inputs[kind.name], grid)
     if not data.plain:
-        metric, name, grid = read_input_distance(metric)
-        _needs((name, grid) == (kind.name, program.grids[kind.name]), "is not of the private input", "input.metric")
-    ways = _ways(kind, program.inputs[kind.name], program.grids[kind.name])
+        on = "" if grid == 1 else f", grid='{grid}'"
+        ways = {f"InputDistance({inner}, of={kind.name!r}{on})": way for inner, way in ways.items()}
     _needs(metric in ways, f"steps of this relation are not counted in {metric}", "input.metric")
     _needs(steps == ways[metric], "are not those of the relation in this metric", "parameters.by")
     if kind.rows:

@@ -58,7 +58,8 @@ is interactive.
 """
 
 KEPT = "each step cost at most the loss that is stated for it"
-"""What is trusted of losses that are parameters, and that no premise derives."""
+WITHIN = "the steps together cost at most the budget that is stated for them"
+"""What is trusted of losses and budgets that are parameters, since no premise derives what steps cost."""
 
 INTERACTIVE = (
     "privacy-filter",
@@ -159,7 +160,7 @@ def privacy_filter(node: Node, *, at: Number, budget: Loss) -> Derived:
     adds = owned or composes(budget.measure, FULLY_ADAPTIVE)
     needs(adds, "is of a measure that does not compose adaptively", "parameters.budget")
     capped = _capped(node, at, budget)
-    return replace(capped, trusts=_adding(budget.measure, FULLY_ADAPTIVE)) if owned else capped
+    return replace(capped, trusts=(*capped.trusts, *_adding(budget.measure, FULLY_ADAPTIVE))) if owned else capped
 
 
 @rule("concentrated-filter", numbers=OUTWARD, at=number, budget=read_loss, slack=positive)
@@ -174,7 +175,7 @@ def approximate_filter(node: Node, *, at: Number, budget: Loss, slack: Fraction)
 def _capped(node: Node, at: Number, budget: Loss) -> Derived:
     given = given_distance(node)
     needs(is_finite(budget), "is infinite: a budget is a guarantee", "parameters.budget")
-    return same(budget) if given <= at else infinite(budget.measure)
+    return replace(same(budget), trusts=(WITHIN,)) if given <= at else infinite(budget.measure)
 
 
 @rule("trusted-composition", numbers=ASSUMED)
