@@ -129,11 +129,16 @@ def test_an_error_in_a_rule_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None
     assert str(checking.check_program({"format": FORMAT})) == str(report)
 
 
+ODD: tuple[Any, ...] = (
+    None, True, "", "own", "-1", "1/0", "inf", "9" * 5000, [], ["own", "0"], [[]], {}, {"measure": []},
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["clamp", "select of users", "adaptive", "both renyi", "units", "keys"])
 def test_no_value_in_the_place_of_another_is_an_error(name: str) -> None:
     document = sample(name)
     for path, _ in leaves(document["derivation"]):
-        for odd in (None, True, "", "own", "-1", "1/0", "inf", "9" * 5000, [], ["own", "0"], [[]], {}, {"measure": []}):
+        for odd in ODD:
             forged = changed(document, (("derivation", *path), odd))
             assert isinstance(checker._checked(forged), Report), (path, odd)  # without the guard
 
