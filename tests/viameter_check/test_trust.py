@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.viameter_check.forgeries.forge import claimed, edited
+from tests.viameter_check.forgeries.forge import claimed, edited, nodes
 from tests.viameter_check.forgeries.losses import ADAPTIVE, FILTERED, as_range
 from tests.viameter_check.forgeries.samples import ROWS, SPACE, sample
 from tests.viameter_check.forging import changed, leaves
@@ -101,6 +101,15 @@ def test_functions_that_may_change_the_names_of_users_are_refused_by_name(name: 
         assert [str(failure) for failure in report.failures] == [
             f"derivation.parameters.row: {name} may change the column that names users"
         ]
+
+
+def test_that_steps_over_a_table_keep_to_the_rows_of_each_unit_is_trusted_whatever_columns_they_give() -> None:
+    document = sample("units")
+    node = next(node for node in nodes(document["derivation"]) if node["theorem"] == "units-one-by-one")
+    same = claimed(document, edited(node, {"output": node["input"]}))
+    assert messages(same) == [
+        f"rows of {node['input']['domain']} are made of the same unit's rows, by steps that are not described"
+    ]
 
 
 # --- losses that nobody derives --------------------------------------------------------------------------------------
