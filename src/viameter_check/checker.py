@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,7 @@ from viameter_check.document import (
 )
 from viameter_check.intervals import Interval
 from viameter_check.losses import Loss, read_loss
-from viameter_check.places import Place, is_known
+from viameter_check.places import MEASURES, Place, is_metric
 from viameter_check.programs import FORMAT as PROGRAMS
 from viameter_check.programs import check_program
 from viameter_check.report import Claim, Failure, Refused, Report
@@ -37,8 +37,15 @@ from viameter_check.version import VERSION
 def check(certificate: str | Mapping[str, Any]) -> Report:
     """Derive every number of a certificate again; `certificate` is its JSON, as text or as plain values.
 
-    The certificate of a program is handed to `viameter_check.programs`.
+    The certificate of a program is handed to `viameter_check.programs`. Whatever the text is, this returns a report.
     """
+    try:
+        return _checked(certificate)
+    except Exception as problem:  # what no rule foresaw is no proof
+        return Report((Failure("certificate", f"could not be checked: {type(problem).__name__}"),))
+
+
+def _checked(certificate: str | Mapping[str, Any]) -> Report:
     try:
         document = parse(certificate) if isinstance(certificate, str) else certificate
         if isinstance(document, dict) and document.get("format") == PROGRAMS:
@@ -227,7 +234,7 @@ def _checked_claim(claim: Any, top: Node) -> str:
             raise Refused("is not the distance of the derivation", "neighborhood.d_in")
     if at("assumes", read_texts, claim["assumes"]) != top.assumptions:
         raise Refused("are not the assumptions of the derivation", "assumes")
-    written, statement = (_sentence(top, d_in, place.metric, shown) for shown in (str, _quoted))
+    written, statement = (_sentence(top, d_in, place.metric, quotes=quotes) for quotes in (False, True))
     if isinstance(top.bound, Loss):
         if at("loss", read_loss, claim["loss"]) != top.bound:
             raise Refused("is not the bound of the derivation", "loss")
@@ -243,17 +250,18 @@ def _checked_claim(claim: Any, top: Node) -> str:
     return statement
 
 
-def _sentence(top: Node, d_in: Number, metric: str, shown: Callable[[str], str]) -> str:
-    """What was proved, with metrics and measures shown as they are written, or those in quotes that nobody knows."""
-    near = f"at most {show(d_in)} apart in {shown(metric)}"
+def _sentence(top: Node, d_in: Number, metric: str, *, quotes: bool) -> str:
+    """What was proved; with quotes, around metrics and measures that are not of the library."""
+
+    def shown(name: str, known: bool) -> str:
+        return repr(name) if quotes and not known else name
+
+    near = f"at most {show(d_in)} apart in {shown(metric, is_metric(metric))}"
     if isinstance(top.bound, Loss):
-        return f"On data {near}, releases are close in {shown(top.bound.measure)}: {top.bound}."
-    return f"Data {near} have images at most {show(top.bound)} apart in {shown(top.output.metric)}."
-
-
-def _quoted(name: str) -> str:
-    """A metric or a measure: of the library as it is, else in quotes, as a name that somebody gave."""
-    return name if is_known(name) else repr(name)
+        measure = top.bound.measure
+        return f"On data {near}, releases are close in {shown(measure, measure in MEASURES)}: {top.bound}."
+    after = top.output.metric
+    return f"Data {near} have images at most {show(top.bound)} apart in {shown(after, is_metric(after))}."
 
 
 def _claims(top: Node) -> tuple[Claim, ...]:

@@ -22,8 +22,7 @@ DISCRETE = "DiscreteDistance()"
 MONOTONE = "MonotoneDistance()"
 """The largest difference of vectors, one of which is nowhere above the other."""
 _OF_PROGRAMS = re.compile(
-    r"InputDistance\((?P<inner>\w+\(\)), of='(?P<of>[A-Za-z_]\w{0,99})'"
-    r"(?:, grid='(?P<grid>[0-9]{1,30}(?:/[1-9][0-9]{0,30})?)')?\)",
+    r"InputDistance\((?P<inner>\w+\(\)), of='[A-Za-z_]\w{0,99}'(?:, grid='[0-9]{1,30}(?:/[1-9][0-9]{0,30})?')?\)",
     re.ASCII,
 )
 MEASURES = ("pure", "approx", "zcdp", "approx-zcdp", "gdp", "bounded-range", "renyi", "profile")
@@ -108,8 +107,9 @@ class Place:
     @property
     def is_of_the_library(self) -> bool:
         """Whether the metric and the domain, or the measure, are known; others come with an assumption."""
-        known = is_known(self.measure or self.metric) or self.is_of_a_program
-        return known and (bool(self.measure) or self.data.shape != "unknown")
+        if self.measure:
+            return self.measure in MEASURES
+        return (is_metric(self.metric) or self.is_of_a_program) and self.data.shape != "unknown"
 
     @property
     def is_of_a_program(self) -> bool:
@@ -152,16 +152,10 @@ class Place:
         return self.measure or f"{self.metric} on {self.domain}"
 
 
-def is_known(name: str) -> bool:
-    """Whether this is the text of a metric or a measure of the library."""
-    fixed = (*MEASURES, *ROWS, *NORMS, NUMBER, DISCRETE)
-    return name in fixed or _USERS.fullmatch(name) is not None or read_units(name) is not None
-
-
-def read_input_distance(metric: str) -> tuple[str, str, Fraction]:
-    """The metric of one input of a program among several, the input, and its grid."""
-    found = _OF_PROGRAMS.fullmatch(metric)
-    return (found["inner"], found["of"], Fraction(found["grid"] or 1)) if found else (metric, "", Fraction(1))
+def is_metric(text: str) -> bool:
+    """Whether this is the text of a metric of the library."""
+    fixed = (*ROWS, *NORMS, NUMBER, DISCRETE)
+    return text in fixed or _USERS.fullmatch(text) is not None or read_units(text) is not None
 
 
 @lru_cache(maxsize=256)

@@ -5,17 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.viameter_check.forgeries.forge import claimed, edited
+from tests.viameter_check.forgeries.forge import claimed, edited, nodes
 from tests.viameter_check.forgeries.losses import ADAPTIVE, FILTERED, as_range
 from tests.viameter_check.forgeries.samples import ROWS, SPACE, sample
-from tests.viameter_check.forging import changed
+from tests.viameter_check.forging import changed, leaves
 from tests.viameter_check.zoo import own_parts
 
 import viameter as vm
 from viameter.core.composability import Adaptivity
 from viameter.errors import NoTheorem
-from viameter_check import check
+from viameter_check import Report, check, checker
+from viameter_check.programs import FORMAT, checking
 from viameter_check.rules.composition import COMPOSABILITY, COMPOSITIONS
+from viameter_check.rules.row_functions import FUNCTIONS
 
 STORED: dict[str, Any] = json.loads((Path(__file__).parent / "stored" / "version_1.json").read_text())
 """Certificates as they were written when functions of rows were not described."""
@@ -71,6 +73,85 @@ def test_a_function_that_is_not_described_is_trusted_once_for_each_pair_of_domai
     ]
 
 
+USERS = "a function of single rows, which is not described, keeps the values of the column that names users in "
+
+
+@pytest.mark.parametrize("row", [{}, {"row": ["own"]}])
+@pytest.mark.parametrize("metric", ["SymmetricIdDistance(id='who')", "ChangeOneIdDistance(id='who')"])
+def test_that_a_function_that_is_not_described_keeps_the_names_of_users_is_trusted(row: Any, metric: str) -> None:
+    document = sample("select of users")
+    place = {"domain": document["derivation"]["input"]["domain"], "metric": metric}
+    edits = {"parameters": row, "input": place, "output": place, "assumes": ["it is a function"]}
+    assert messages(claimed(document, edited(document["derivation"], edits))) == ["it is a function", USERS + metric]
+
+
+def test_functions_of_earlier_versions_are_trusted_to_keep_the_names_of_users() -> None:
+    found = [text for text in messages(STORED["select of users"]) if text.startswith(USERS)]
+    assert found == [USERS + "SymmetricIdDistance(id='who')"]
+    assert not [name for name in STORED if name != "select of users" and USERS in str(messages(STORED[name]))]
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_functions_that_may_change_the_names_of_users_are_refused_by_name(name: str) -> None:
+    document = sample("select of users")
+    forged = claimed(document, edited(document["derivation"], {"parameters.row": [name, "age", "who"]}))
+    report = check(forged)
+    assert report.ok == (name == "select")
+    if not report.ok:
+        assert [str(failure) for failure in report.failures] == [
+            f"derivation.parameters.row: {name} may change the column that names users"
+        ]
+
+
+def test_that_steps_over_a_table_keep_to_the_rows_of_each_unit_is_trusted_whatever_columns_they_give() -> None:
+    document = sample("units")
+    node = next(node for node in nodes(document["derivation"]) if node["theorem"] == "units-one-by-one")
+    same = claimed(document, edited(node, {"output": node["input"]}))
+    assert messages(same) == [
+        f"rows of {node['input']['domain']} are made of the same unit's rows, by steps that are not described"
+    ]
+
+
+# --- losses that nobody derives --------------------------------------------------------------------------------------
+
+
+def test_that_steps_cost_what_is_stated_for_them_is_trusted() -> None:
+    assert messages(sample("adaptive")) == ["each step cost at most the loss that is stated for it"]
+    for name in ("filter of losses", "concentrated filter", "advanced filter"):
+        assert messages(sample(name)) == ["the steps together cost at most the budget that is stated for them"]
+    assert messages(sample("meter")) == []  # its premises derive what each step cost
+    assert messages(vm.adaptive(SPACE, d_in=1, losses=[], measure=vm.PureDP).certificate(1).text) == []
+
+
+# --- what no rule foresaw --------------------------------------------------------------------------------------------
+
+
+def test_an_error_in_a_rule_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise KeyError("own")
+
+    document = sample("clamp")
+    monkeypatch.setattr(checker, "_examine", broken)
+    report = check(document)
+    assert [str(failure) for failure in report.failures] == ["certificate: could not be checked: KeyError"]
+    monkeypatch.setattr(checking, "read_certificate", broken)
+    assert str(checking.check_program({"format": FORMAT})) == str(report)
+
+
+ODD: tuple[Any, ...] = (
+    None, True, "", "own", "-1", "1/0", "inf", "9" * 5000, [], ["own", "0"], [[]], {}, {"measure": []},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["clamp", "select of users", "adaptive", "both renyi", "units", "keys"])
+def test_no_value_in_the_place_of_another_is_an_error(name: str) -> None:
+    document = sample(name)
+    for path, _ in leaves(document["derivation"]):
+        for odd in ODD:
+            forged = changed(document, (("derivation", *path), odd))
+            assert isinstance(checker._checked(forged), Report), (path, odd)  # without the guard
+
+
 # --- how parts may answer --------------------------------------------------------------------------------------------
 
 
@@ -124,7 +205,8 @@ def test_that_queryables_take_turns_is_trusted_where_losses_add_in_sequence() ->
         f"derivation.premises[0].premises[{n}] answers queries until the next part begins, and none after that"
         for n in (0, 1)
     ]
-    assert messages(vm.compose(ROWS, [capped, capped], measure=vm.ZCDP).certificate(1).text) == []
+    alike = messages(vm.compose(ROWS, [capped, capped], measure=vm.ZCDP).certificate(1).text)
+    assert not [text for text in alike if "until the next part" in text]
 
 
 def test_that_losses_of_ones_own_measure_add_is_trusted_for_the_way_of_choosing() -> None:

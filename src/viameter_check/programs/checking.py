@@ -45,6 +45,8 @@ def check_program(certificate: str | Mapping[str, Any]) -> ProgramReport:
         return ProgramReport((Failure(problem.where or "certificate", str(problem)),))
     except RecursionError:
         return ProgramReport((Failure("certificate", "is nested too deeply"),))
+    except Exception as problem:  # what no rule foresaw is no proof
+        return ProgramReport((Failure("certificate", f"could not be checked: {type(problem).__name__}"),))
 
 
 @lru_cache(maxsize=32)

@@ -6,7 +6,6 @@ in whole numbers, or `inputs(public n: int; q: list of length 5 on 1/100; requir
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,16 +20,11 @@ from viameter_check.programs.scopes import Scope
 from viameter_check.programs.syntax import Program
 from viameter_check.programs.terms import BOOL, INT, LIST, Term, length, make, number, truth, variable, within
 from viameter_check.programs.texts import ANY
-from viameter_check.programs.walking import parts
+from viameter_check.programs.walking import parts, variables
 from viameter_check.programs.words import MARKS
 from viameter_check.report import Refused
 
 Value = int | bool | tuple[int, ...]
-_ENTRY = re.compile(
-    r"(?P<public>public )?(?P<name>[\w.]+): (?P<sort>int|bool|list)(?: of length (?P<length>[0-9]{1,18}))?"
-    r"(?: on (?P<grid>[0-9]{1,30}(?:/[0-9]{1,30})?))?",
-    re.ASCII,
-)
 _LONGEST = 200
 """Of public lists of more elements than this nothing is known but their length."""
 
@@ -82,6 +76,10 @@ class Known:
         if name not in self.lengths:
             raise Refused(f"the bound depends on the length of {name}, which is not fixed", "lengths")
         return self.lengths[name]
+
+    def filled(self, program: Program, spoken: set[str]) -> dict[str, Value]:
+        """The public inputs among some names that were given, in the order of the program's inputs."""
+        return {name: self.public[name] for name in program.inputs if name in self.public and name in spoken}
 
     def facts(self) -> list[Term]:
         """The same as facts."""
@@ -151,44 +149,36 @@ def _between(term: Term, low: int, high: int) -> list[Term]:
 
 
 def _read_inputs(text: str, names: list[str], program: Program, private: frozenset[str], known: Known) -> Data:
-    lists = program.lists
-    scope = Scope("a domain", program.inputs, lists=lists)
-    element = Scope("a domain", {**program.inputs, ANY: INT}, lists=lists)
-    seen: list[str] = []
+    """The inputs that are data, what is required of them, and each public input that this speaks of, filled in."""
+    scope = Scope("a domain", program.inputs, lists=program.lists)
+    element = Scope("a domain", {**program.inputs, ANY: INT}, lists=program.lists)
     facts: list[Term] = []
     each: list[tuple[str, Term]] = []
-    for entry in text.removeprefix("inputs(").removesuffix(")").split("; "):
-        word, _, rest = entry.partition(" ")
-        if word == "where":
-            name, _, value = rest.partition(" = ")
-            if name not in known.public or value != str(known.public[name]):
-                raise Refused(f"{shortened(entry)} is not what was given", "input.domain")
-        elif word == "requires" and rest.startswith("each "):
-            name, _, fact = rest.removeprefix("each ").partition(": ")
-            if name not in lists:
-                raise Refused(f"{shortened(name)} is no list of the program", "input.domain")
-            each.append((name, read_term(fact, element)))
-        elif word == "requires":
+    required = [entry for entry in text.removesuffix(")").split("; ") if entry.startswith("requires ")]
+    for entry in required:
+        rest = entry.removeprefix("requires ")
+        if not rest.startswith("each "):
             facts.append(read_term(rest, scope))
-        else:
-            seen.append(_read_entry(entry, program, private, known))
-    if seen != names:
-        raise Refused(f"are not the data of the program: {', '.join(names)}", "input.domain")
+            continue
+        name, _, fact = rest.removeprefix("each ").partition(": ")
+        if name not in program.lists:
+            raise Refused(f"{shortened(name)} is no list of the program", "input.domain")
+        each.append((name, read_term(fact, element)))
+    spoken = {term.name for term in variables(*facts, *(fact for _, fact in each))} | {name for name, _ in each}
+    filled = [f"where {name} = {value}" for name, value in known.filled(program, spoken).items()]
+    entries = [_entry(name, program, private, known) for name in names]
+    expected = f"inputs({'; '.join([*entries, *required, *filled])})"
+    if text != expected:
+        raise Refused(f"is not that of the data of the program: {shortened(expected)}", "input.domain")
     return Data(False, None, tuple(facts), tuple(each))
 
 
-def _read_entry(entry: str, program: Program, private: frozenset[str], known: Known) -> str:
-    found = _ENTRY.fullmatch(entry)
-    if found is None or program.inputs.get(found["name"]) != found["sort"]:
-        raise Refused(f"{shortened(entry)} is no input of the program", "input.domain")
-    name = found["name"]
-    size = None if found["length"] is None else int(found["length"])
-    grid = Fraction(found["grid"] or 1) if found["grid"] != "0" else Fraction(0)
-    if (name in private) == bool(found["public"]) or program.grids[name] != grid or known.lengths.get(name) != size:
-        raise Refused(
-            f"{shortened(entry)} is not the input of the program: private, its grid, its length", "input.domain"
-        )
-    return name
+def _entry(name: str, program: Program, private: frozenset[str], known: Known) -> str:
+    """An input that is data: whether it is public, its sort, its length and its grid."""
+    public = "" if name in private else "public "
+    size = f" of length {known.lengths[name]}" if name in known.lengths else ""
+    grid = "" if program.grids[name] == 1 else f" on {program.grids[name]}"
+    return f"{public}{name}: {program.inputs[name]}{size}{grid}"
 
 
 def require_what_the_program_requires(data: Data, runs: Runs, known: Known) -> None:

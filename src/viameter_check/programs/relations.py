@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from viameter_check.document import require_fields
@@ -29,6 +29,8 @@ class Relation:
     facts: tuple[Term, ...]
     each: tuple[tuple[str, Term], ...]
     """Facts about every element of a list, at the index `any.k`."""
+    text: str = field(compare=False)
+    """All of that in the words of the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,14 @@ def read_relation(record: Any, program: Program) -> Relation:
         constants,
         tuple(inside(f"facts[{n}]", read_term, text, scope) for n, text in enumerate(facts)),
         tuple(inside(f"each[{n}]", _element, entry, element) for n, entry in enumerate(each)),
+        _text(constants, facts, each),
     )
+
+
+def _text(constants: tuple[str, ...], facts: list[Any], each: list[Any]) -> str:
+    """The relation as metrics name it; for records that were read."""
+    some = f"for some {', '.join(constants)}: " if constants else ""
+    return some + (", ".join([*facts, *(f"each {name}: {fact}" for name, fact in each)]) or "anything")
 
 
 def swapped(terms: Iterable[Term]) -> list[Term]:

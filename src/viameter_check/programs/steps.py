@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from fractions import Fraction
-from typing import Any
 
-from viameter_check.amounts import Number
-from viameter_check.places import DISCRETE, NORMS, NUMBER, read_input_distance
+from viameter_check.amounts import Number, shortened
+from viameter_check.places import DISCRETE, NORMS, NUMBER
 from viameter_check.programs.checking import Proven
 from viameter_check.programs.inputs import Data, Known, is_of_each, keeps_between
-from viameter_check.programs.reading import Reader
-from viameter_check.programs.scopes import Scope
 from viameter_check.programs.slots import require_rows_only
-from viameter_check.programs.syntax import Program
-from viameter_check.programs.terms import BOOL, INT, LIST, Term
-from viameter_check.programs.texts import ANY
+from viameter_check.programs.terms import BOOL, INT, LIST
+from viameter_check.programs.walking import variables
 from viameter_check.programs.words import Kind, kind_of
 from viameter_check.report import Refused
 
 ONE = Fraction(1)
 Steps = tuple[Fraction, Fraction, int]
 """How far a step goes, in what distances are multiples, and how often a distance must be gone."""
-_SOME = re.compile(r"for some ([\w., ]+): ", re.ASCII)
 
 
 def require_steps(metric: str, found: Proven, data: Data, known: Known, steps: Steps, most: Number) -> None:
     """Refuse steps that go further, or more of them one after another, than the relation and the metric allow."""
-    grid = ONE
     program, relation = found.program, found.runs[0].relation
     if metric.startswith("ProgramAdjacency("):
         _check_relation(metric, found, known)
@@ -38,10 +30,11 @@ def require_steps(metric: str, found: Proven, data: Data, known: Known, steps: S
     kind = kind_of(program, relation)
     if kind is None:
         raise Refused(f"steps of this relation are not counted in {metric}", "input.metric")
+    grid = program.grids[kind.name]
+    ways = _ways(kind, program.inputs[kind.name], grid)
     if not data.plain:
-        metric, name, grid = read_input_distance(metric)
-        _needs((name, grid) == (kind.name, program.grids[kind.name]), "is not of the private input", "input.metric")
-    ways = _ways(kind, program.inputs[kind.name], program.grids[kind.name])
+        on = "" if grid == 1 else f", grid='{grid}'"
+        ways = {f"InputDistance({inner}, of={kind.name!r}{on})": way for inner, way in ways.items()}
     _needs(metric in ways, f"steps of this relation are not counted in {metric}", "input.metric")
     _needs(steps == ways[metric], "are not those of the relation in this metric", "parameters.by")
     if kind.rows:
@@ -76,52 +69,13 @@ def _ways(kind: Kind, sort: str, grid: Fraction) -> dict[str, Steps]:
 
 
 def _check_relation(metric: str, found: Proven, known: Known) -> None:
-    """Every relation that the metric names is one that was proved, and it fills in what was given."""
-    try:
-        call: Any = ast.parse(metric, mode="eval").body
-        (argument,) = call.args
-        text = ast.literal_eval(argument)
-        given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, AttributeError, MemoryError, RecursionError):
-        raise Refused("is no relation that this checker reads", "input.metric") from None
-    for name, filled in given.items():
-        _needs(name in known.public and known.public[name] == filled, f"fills in another {name[:40]}", "input.metric")
-    shown = [(set(runs.relation.facts), set(runs.relation.each), set(runs.relation.constants)) for runs in found.runs]
-    for part in str(text).split("; or "):
-        _needs(
-            _relation(part, found.program, found.runs[0].relation.private) in shown,
-            "is not what was proved",
-            "input.metric",
-        )
-
-
-def _relation(
-    text: str, program: Program, private: frozenset[str]
-) -> tuple[set[Term], set[tuple[str, Term]], set[str]]:
-    some = _SOME.match(text)
-    constants = some[1].split(", ") if some else []
-    rest = text[some.end() :] if some else text
-    shared = {name: sort for name, sort in program.inputs.items() if name not in private} | dict.fromkeys(
-        constants, INT
-    )
-    sided = {name: program.inputs[name] for name in private}
-    facts: set[Term] = set()
-    each: set[tuple[str, Term]] = set()
-    while rest and rest != "anything":
-        items = ""
-        if rest.startswith("each "):
-            items, _, rest = rest.removeprefix("each ").partition(": ")
-        reader = Reader(rest, Scope("a relation", {**shared, ANY: INT}, sided, program.lists))
-        fact = reader.term()
-        if items:
-            each.add((items, fact))
-        else:
-            facts.add(fact)
-        if not reader.next:
-            break
-        reader.take(",")
-        rest = reader.rest
-    return facts, each, set(constants)
+    """The metric is the text of all relations that were proved, with each public input that they speak of filled in."""
+    relations = [runs.relation for runs in found.runs]
+    facts = [fact for relation in relations for fact in (*relation.facts, *(fact for _, fact in relation.each))]
+    filled = known.filled(found.program, {term.name for term in variables(*facts)})
+    given = "".join(f", {name}={value!r}" for name, value in filled.items())
+    expected = f"ProgramAdjacency({'; or '.join(relation.text for relation in relations)!r}{given})"
+    _needs(metric == expected, f"is not what was proved: {shortened(expected)}", "input.metric")
 
 
 def _needs(holds: bool, message: str, where: str) -> None:

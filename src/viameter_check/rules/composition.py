@@ -57,6 +57,10 @@ Concurrent: interactive parts answer in any order. Sequential: each answers unti
 is interactive.
 """
 
+KEPT = "each step cost at most the loss that is stated for it"
+WITHIN = "the steps together cost at most the budget that is stated for them"
+"""What is trusted of losses and budgets that are parameters, since no premise derives what steps cost."""
+
 INTERACTIVE = (
     "privacy-filter",
     "concentrated-filter",
@@ -144,7 +148,8 @@ def adaptive_composition(node: Node, *, at: Number, losses: list[Loss], measure:
     given = given_distance(node)
     needs(composes(measure, ADAPTIVE), "does not compose adaptively", "parameters.measure")
     needs(all(loss.measure == measure for loss in losses), f"are not losses of {measure}", "parameters.losses")
-    total_loss = in_measure(measure, _sum(measure, [(loss, 1) for loss in losses]))
+    trusts = (KEPT,) if losses else ()
+    total_loss = in_measure(measure, _sum(measure, [(loss, 1) for loss in losses]), *trusts)
     return total_loss if given <= at else infinite(measure)
 
 
@@ -155,7 +160,7 @@ def privacy_filter(node: Node, *, at: Number, budget: Loss) -> Derived:
     adds = owned or composes(budget.measure, FULLY_ADAPTIVE)
     needs(adds, "is of a measure that does not compose adaptively", "parameters.budget")
     capped = _capped(node, at, budget)
-    return replace(capped, trusts=_adding(budget.measure, FULLY_ADAPTIVE)) if owned else capped
+    return replace(capped, trusts=(*capped.trusts, *_adding(budget.measure, FULLY_ADAPTIVE))) if owned else capped
 
 
 @rule("concentrated-filter", numbers=OUTWARD, at=number, budget=read_loss, slack=positive)
@@ -170,7 +175,7 @@ def approximate_filter(node: Node, *, at: Number, budget: Loss, slack: Fraction)
 def _capped(node: Node, at: Number, budget: Loss) -> Derived:
     given = given_distance(node)
     needs(is_finite(budget), "is infinite: a budget is a guarantee", "parameters.budget")
-    return same(budget) if given <= at else infinite(budget.measure)
+    return replace(same(budget), trusts=(WITHIN,)) if given <= at else infinite(budget.measure)
 
 
 @rule("trusted-composition", numbers=ASSUMED)

@@ -12,6 +12,10 @@ from viameter_check.places import Domain, columns_of, domain_text, numbers, read
 from viameter_check.report import Refused
 
 WHERE = "parameters.row"
+OWN = "own"
+"""The name of a function of rows that is not of the library."""
+KEEP_COLUMNS = ("select",)
+"""Functions of rows of tables that leave the values of every column that they keep as they are."""
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
@@ -19,8 +23,10 @@ def row_function(record: Any) -> tuple[str, ...]:
     """The name of a function of rows, and what it was given."""
     if not isinstance(record, list) or not record or not all(isinstance(part, str) for part in record):
         raise Refused("expected the name of a function of rows, and its parameters")
-    if record[0] != "own" and record[0] not in FUNCTIONS:
+    if record[0] not in (OWN, *FUNCTIONS):
         raise Refused(f"this checker knows no function of rows called {record[0][:40]!r}")
+    if record[0] == OWN and len(record) > 1:
+        raise Refused("a function of somebody's own has no parameters that this checker knows")
     return tuple(record)
 
 
@@ -118,4 +124,4 @@ FUNCTIONS: dict[str, Callable[[str, tuple[str, ...]], str]] = {
     "select": _select,
     "column": _column,
 }
-"""Functions of rows that the library has; one of somebody's own is "own"."""
+"""Functions of rows that the library has."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from viameter_check.amounts import times
 from viameter_check.document import Node
 from viameter_check.places import ADDING, NORMS, NUMBER, REPLACING, ROWS, domain_text, numbers, resized
-from viameter_check.rules.row_functions import image, row_function
+from viameter_check.rules.row_functions import KEEP_COLUMNS, OWN, image, row_function
 from viameter_check.rules.table import AddedLater, Derived, distance, given_distance, needs, rule, whole
 
 REPLACED_TO_ADDED = {"ChangeOneDistance()": "SymmetricDistance()", "HammingDistance()": "InsertDeleteDistance()"}
@@ -28,15 +28,22 @@ def rows_one_by_one(node: Node, *, row: tuple[str, ...] | None = None) -> Derive
     counts = before.metric in ROWS or before.counts_users
     needs(counts, f"is stated for metrics that count rows or users, not for {before.metric}", "input.metric")
     _takes_rows(node)
-    if row is not None and row != ("own",):
+    if row is not None and row[0] != OWN:
+        keeps = not before.counts_users or row[0] in KEEP_COLUMNS
+        needs(keeps, f"{row[0]} may change the column that names users", "parameters.row")
         return distance(given, image(before.domain, row), before.metric)
-    # What a function makes of a row is up to it.
+    # What a function makes of a row is up to it. Older versions did not describe those of the library.
+    vouched = row is None or bool(node.assumes)
+    needs(vouched, "a function that nobody vouches for: expected what must be trusted", "assumes")
     needs(after.data.shape in ("vectors", "tables"), "maps vectors or tables to such", "output.domain")
     if before.counts_users and before.metric == after.metric:
         needs(before.users == after.users, "the column that names users stays as it is", "output.domain")
     made = resized(after.domain, before.data.size)
-    free = before.domain != made
-    trusts = (f"a function of single rows, which is not described, maps {before.domain} to {made}",) if free else ()
+    function, trusts = "a function of single rows, which is not described,", []
+    if before.domain != made:
+        trusts.append(f"{function} maps {before.domain} to {made}")
+    if before.counts_users:
+        trusts.append(f"{function} keeps the values of the column that names users in {before.metric}")
     return distance(given, made, before.metric, *trusts)
 
 

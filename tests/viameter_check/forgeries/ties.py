@@ -18,6 +18,7 @@ from tests.viameter_check.forgeries.transformations import (
 DISCRETE, OWN = "DiscreteDistance()", "Own"
 DATABASE = "engine_database({'t': engine_table(Schema('u': TEXT))})"
 OTHER_DATA = {"input": {"domain": "vectors(str)", "metric": ADDED}, "given": "1"}
+OF_USERS = {"domain": TABLE, "metric": USERS}
 HUGE = Fraction(float("1e308"))
 
 
@@ -47,6 +48,26 @@ FORGERIES: dict[str, list[Forgery]] = {
         ("a grid of unbounded floats", "grid", {"input.domain": "vectors(float)"}),
         ("text is cast to a bounded number", "cast", {"output.domain": "vectors(int, bounds=(0, 9))"}),
         ("NaN stays", "impute", {"output.domain": "vectors(float, nan=True)"}),
+        ("a function of one's own that nobody vouches for", "clamp", {"parameters.row": ["own"]}),
+        ("a function of one's own has parameters", "clamp", {"parameters.row": ["own", "0", "9"], "assumes": ["so"]}),
+        (
+            "users get new names from a function that nobody vouches for",
+            "select of users",
+            {"parameters.row": ["own"], "input": OF_USERS, "output": OF_USERS},
+        ),
+        *(
+            (
+                f"the column that names users goes through {row[0]}",
+                "select of users",
+                {
+                    "parameters.row": row,
+                    "input": OF_USERS,
+                    "output": OF_USERS,
+                },
+            )
+            for row in (["clamp", "0", "9"], ["impute", "0"], ["cast", "str"], ["to_grid", "1"], ["column", "who"])
+        ),
+        ("the column that names users is left out", "select of users", {"parameters.row": ["select", "age"]}),
         ("what is imputed is out of bounds", "impute bounded", {"output.domain": "vectors(float, bounds=(0.0, 1.0))"}),
     ],
     "count-of-rows": [("a count is a category", "count", {"output.metric": DISCRETE})],
@@ -151,6 +172,8 @@ FORGERIES: dict[str, list[Forgery]] = {
         ]
         for rule in ("concentrated", "advanced")
     },
+    "privacy-filter": [("a measure is a metric", "filter of losses", {"input.metric": "pure"})],
+    "adaptive-composition": [("a measure is a metric", "adaptive", {"input.metric": "zcdp"})],
     "clamp-numbers": [
         (
             "numbers lose their bounds' kind",

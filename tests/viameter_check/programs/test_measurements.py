@@ -126,6 +126,7 @@ def test_chains_conversions_and_other_spaces_are_derived_again() -> None:
     assert check(twice.certificate(2).text).ok
 
 
+GIVEN_Y = "abs(x<1> - x<2>) <= 1, 0 <= y; or abs(x<2> - x<1>) <= 1, 0 <= y"
 FORGERIES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("number", ("parameters", "loss", "epsilon"), "1/100"),
     ("number", ("parameters", "budgets", 0, 1), "100"),
@@ -176,11 +177,40 @@ FORGERIES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("a relation", ("input", "metric"), "ProgramAdjacency(nothing)"),
     ("a relation", ("input", "metric"), "ProgramAdjacency('abs(x<1> - x<2>) <= 1; or anything')"),
     ("a relation, given y", ("input", "metric"), "ProgramAdjacency('abs(x<1> - x<2>) <= 1, 0 <= y', y=-3)"),
+    *(
+        ("a relation, given y", ("input", "metric"), f"ProgramAdjacency({text})")
+        for text in (
+            f"{GIVEN_Y!r}", f"{GIVEN_Y!r}, y=True", f"{GIVEN_Y!r}, y=3.0", f"{GIVEN_Y!r}, y=3, y=3", f"{GIVEN_Y!r},y=3",
+            f"{GIVEN_Y!r}, y=3, eps=1", f"{GIVEN_Y!r}  # or any two integers\n, y=3", f"\n{GIVEN_Y!r}, y=3",
+            f"{GIVEN_Y!r}, **{{'y': 3}}", "'" + GIVEN_Y.replace("y", "\\x79") + "', y=3", f'"{GIVEN_Y}", y=3',
+            f"{GIVEN_Y.partition('; or ')[0]!r}, y=3", f"{GIVEN_Y + ' '!r}, y=3",
+        )
+    ),
+    *(
+        ("number that is something odd", ("input", "domain"), f"inputs({text})")
+        for text in (
+            "x: int; requires x % 2 == n", "x: int; requires x % 2 == n; where n = 1",
+            "x: int; requires x % 2 == n; where n = 0; where n = 0", "x: int; requires x % 2 == n; where n = False",
+            "x: int; where n = 0; requires x % 2 == n", "x: int; requires x % 2 == n; where n = 0; anything",
+            "x: int; requires x % 2 == 0; where n = 0", "requires x % 2 == n; x: int; where n = 0",
+        )
+    ),
+    ("a grid", ("input", "metric"), "InputDistance(LInfDistance(), of='q', grid='2/200')"),
+    (
+        "a grid", ("input", "domain"),
+        "inputs(q: list on 2/200; requires each q: 0 <= q[any.k]; requires each q: q[any.k] <= 100)",
+    ),
     ("two inputs", ("input", "metric"), "InputDistance(AbsoluteDistance(), of='x')"),
     ("a mechanism", ("parameters", "mechanisms"), []),
     ("a mechanism", ("parameters", "loss", "delta"), "0"),
     ("a logarithm and a length", ("parameters", "lengths", 0, 1), "1"),
 ]  # fmt: skip
+
+
+def test_forgeries_of_texts_are_near_the_genuine_ones() -> None:
+    assert document("a relation, given y")["derivation"]["input"]["metric"] == f"ProgramAdjacency({GIVEN_Y!r}, y=3)"
+    place = document("number that is something odd")["derivation"]["input"]
+    assert place["domain"] == "inputs(x: int; requires x % 2 == n; where n = 0)"
 
 
 @pytest.mark.parametrize(("kind", "path", "value"), FORGERIES)
