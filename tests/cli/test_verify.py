@@ -352,8 +352,12 @@ def test_a_bound_that_is_none_is_refused_before_the_search(write: Callable[..., 
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_without_a_bound_a_program_that_has_none_is_unknown(write: Callable[..., Path]) -> None:
+def test_without_a_bound_a_program_of_infinite_loss_is_refuted_and_another_unknown(write: Callable[..., Path]) -> None:
     path = write(HEAD + ONE.format(name="bare", what="q"))
+    result = run(path, "--seconds", "6", "--json")
+    (found,) = json.loads(result.stdout)
+    assert (result.exit_code, found["status"], found["bound"]) == (3, "REFUTED", None)
+    path = write(HEAD + ONE.format(name="steep", what="64 * q * q + vm.lap(1 / eps)"))
     result = run(path, "--seconds", "6", "--json")
     (found,) = json.loads(result.stdout)
     assert (result.exit_code, found["status"], found["bound"]) == (4, "UNKNOWN", None)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from viameter.arith import INFINITY
 from viameter.core.measure import Loss
 from viameter.errors import ParameterError, plain
 from viameter.logic.certificate import ProgramCertificate, certify
@@ -238,13 +239,15 @@ class _Run:
         return self._unbounded(last)
 
     def _unbounded(self, last: NotProved) -> Verdict:
-        """No bound was found. Perhaps there is none: a loss far above the budgets says so, and refutes no claim."""
+        """No bound was found. An infinite loss refutes all of them; one that is far above the budgets refutes none."""
         what = f"no bound was found within {self.until - self.begun:g} seconds"
         witness = None
         if not uses_gaussian(self.task.program) and self._left():
             parts = tuple(Monomial.of(Fraction(MUCH), (), base) for base in self.task.program.budgets or ("1",))
             much = Claim("pure", Amount(parts))
             witness = self._refute(much, min(FIRST, self._left()))
+            if witness is not None and witness.gap.loss == INFINITY:
+                return self._verdict(Status.REFUTED, None, witness=witness)
             what += f", and two adjacent inputs have a loss above {much}" if witness is not None else ""
         missing = replace(last, what=f"{what}; of the last that was tried, this is missing: {last.what}")
         return self._verdict(Status.UNKNOWN, None, missing=missing, witness=witness)

@@ -135,7 +135,10 @@ def test_a_question_is_built_previewed_released_and_taken_away(
     expect(figures).to_have_count(2)
     for number in range(2):
         drawn = figures.nth(number).get_by_role("img")
-        expect(drawn.locator("circle")).to_have_count(len(WARDS))
+        expect(drawn.locator("line.interval")).to_have_count(len(WARDS))
+        # What is unknown has an interval, and no dot.
+        known = [row for row in table if row[1 + 3 * number] != "unknown"]
+        expect(drawn.locator("circle")).to_have_count(len(known))
         expect(drawn.locator("text.label")).to_have_text(WARDS)
 
     file = guest.download(page.get_by_role("link", name="Download the table (.csv)"), tmp_path)

@@ -7,6 +7,8 @@ from viameter.logic.present.proved import proved_parts, proved_sentence
 from viameter.logic.present.unknown import unknown_parts, unknown_sentence
 from viameter.logic.verdict import Status, Verdict
 
+NO_BOUND = "No bound holds for what {} costs: its loss is infinite"
+
 
 def document_of(verdict: Verdict) -> Document:
     """The document about a verdict."""
@@ -25,7 +27,8 @@ def _refuted(verdict: Verdict) -> tuple[str, tuple[Part, ...]]:
     if witness is None:
         return f"{verdict.program} costs more than {verdict.bound}.", ()
     head, *lines = witness.text().splitlines()
-    return f"{head.removeprefix('REFUTED: ')}.", (
+    said = head.removeprefix("REFUTED: ") if verdict.bound is not None else NO_BOUND.format(verdict.program)
+    return f"{said}.", (
         Listing("The witness:", tuple(line.removeprefix("  ") for line in lines)),
         Listing("Paste this into Python to compute it again:", tuple(witness.paste().splitlines()), code=True),
     )
