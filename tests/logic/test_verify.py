@@ -287,13 +287,13 @@ def test_a_public_sensitivity_is_multiplied() -> None:
     assert vm.verify(from_text(text, requires="k >= 1"), "eps").status is vm.Status.PROVED
 
 
-def test_without_a_bound_an_infinite_loss_refutes_all_bounds() -> None:
+def test_without_a_bound_an_infinite_loss_refutes_all_pure_bounds() -> None:
     verdict = vm.verify(from_text("def bare(q: int, eps: vm.Eps) -> int:\n    return q\n"), seconds=20)
     assert verdict.status is vm.Status.REFUTED and verdict.bound is None
     assert verdict.witness is not None and verdict.witness.gap.loss == float("inf")
-    assert repr(verdict) == "<REFUTED: no bound holds for what bare costs when q differs by at most 1>"
+    assert repr(verdict) == "<REFUTED: no pure bound holds for what bare costs when q differs by at most 1>"
     assert "loss: infinite" in verdict.explain() and verdict.to_json()["bound"] is None
-    assert "No bound holds for what bare costs" in verdict.to_html()
+    assert "No pure bound holds for what bare costs" in verdict.to_html()
 
 
 def test_without_a_bound_a_finite_loss_refutes_nothing() -> None:

@@ -69,7 +69,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         if self.bound is None and self.status is Status.REFUTED:
-            return f"<{self.status}: no bound holds for what {self.program} costs when {self.adjacency}>"
+            return f"<{self.status}: no pure bound holds for what {self.program} costs when {self.adjacency}>"
         if self.bound is None:
             return f"<{self.status}: no bound was found for what {self.program} costs when {self.adjacency}>"
         return f"<{self.status}: {self.program} costs at most {self.bound} when {self.adjacency}>"

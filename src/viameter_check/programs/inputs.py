@@ -41,6 +41,11 @@ class Known:
         """Refuse what does not fit the program: every budget, public inputs of the right sort, lengths of lists."""
         if set(self.budgets) != set(program.budgets):
             raise Refused(f"are not the budgets of the program: {', '.join(sorted(program.budgets))}", "budgets")
+        # Which slots are taken stands in no text of a domain: what is known of it must not enter a bound unseen.
+        for where, names in (("public", self.public), ("lengths", self.lengths)):
+            for name in names:
+                if name in marks_of(program):
+                    raise Refused(f"{shortened(name)} says which rows are there, and is never known", where)
         kinds = {INT: int, BOOL: bool, LIST: tuple}
         for name, value in self.public.items():
             if name not in program.inputs or name in private or type(value) is not kinds[program.inputs[name]]:
@@ -98,6 +103,13 @@ class Known:
         return found
 
 
+def marks_of(program: Program) -> frozenset[str]:
+    """The inputs that say which slots of a list hold rows."""
+    return frozenset(
+        name for name in program.inputs if name.endswith(MARKS) and name.removesuffix(MARKS) in program.inputs
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Data:
     """The inputs that are data, and what is said of them: facts, and facts about each element of a list."""
@@ -111,7 +123,7 @@ class Data:
 
 def read_data(text: str, program: Program, private: frozenset[str], known: Known) -> Data:
     """What the text of a domain says of the data of a program; refused where it is not a domain of these data."""
-    marks = {name for name in program.inputs if name.endswith(MARKS) and name.removesuffix(MARKS) in program.inputs}
+    marks = marks_of(program)
     names = [name for name in program.inputs if name not in known.public and name not in marks]
     slots = [make("==", length(name.removesuffix(MARKS)), length(name)) for name in sorted(marks)]
     # A slot is taken or not, whatever the rows are.

@@ -7,7 +7,7 @@ from viameter.logic.present.proved import proved_parts, proved_sentence
 from viameter.logic.present.unknown import unknown_parts, unknown_sentence
 from viameter.logic.verdict import Status, Verdict
 
-NO_BOUND = "No bound holds for what {} costs: its loss is infinite"
+NO_BOUND = "No pure bound holds for what {} costs: its loss is infinite"
 
 
 def document_of(verdict: Verdict) -> Document:
