@@ -148,7 +148,7 @@ def adaptive_composition(node: Node, *, at: Number, losses: list[Loss], measure:
     given = given_distance(node)
     needs(composes(measure, ADAPTIVE), "does not compose adaptively", "parameters.measure")
     needs(all(loss.measure == measure for loss in losses), f"are not losses of {measure}", "parameters.losses")
-    trusts = (KEPT,)
+    trusts = (KEPT,) if losses else ()
     total_loss = in_measure(measure, _sum(measure, [(loss, 1) for loss in losses]), *trusts)
     return total_loss if given <= at else infinite(measure)
 
