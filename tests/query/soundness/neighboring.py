@@ -47,7 +47,7 @@ def pair(dice: Random, kind: str) -> Pair:
         return _shuffled(dice, kind, unit, [*others, *one], [*others, *(two if kind.endswith("replaced") else [])])
     if kind == "entity":
         links: dict[str, Any] = {"visits": ("u", "people"), "rows": ("v", "visits", "v")}
-        unit = vm.per_entity("people", key="u", links=links, **_limits(dice))
+        unit = vm.per_entity("people", key="u", links=links, **_without_keep(_limits(dice)))
         return _shuffled(dice, kind, unit, [*others, *one], others)
     if kind.startswith("row"):
         unit, size = vm.per_row(replace=kind.endswith("replaced")), 1
@@ -195,3 +195,8 @@ KEYS: list[tuple[tuple[str, ...], Any, bool]] = [
     (("bin",), [0, 1, 3], False),
     (("bin", "k"), [(0, "x"), (3, "x"), (None, "x")], False),
 ]
+
+
+def _without_keep(limits: dict[str, Any]) -> dict[str, Any]:
+    """Limits of an entity, whose rows are in tables of different columns."""
+    return {name: limit for name, limit in limits.items() if name != "keep"}
