@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dis
+import gc
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -54,3 +57,29 @@ def interrupted(function: Callable[[], Any], place: int, watched: tuple[str, ...
         return caught
     assert interrupt.left > 0
     return None
+
+
+@contextmanager
+def interrupt_after(seconds: float) -> Iterator[None]:
+    """Raise KeyboardInterrupt in the main thread after some time, as Ctrl-C does, unless the block has ended by then.
+
+    No garbage is collected meanwhile: Hypothesis is called back by every collection, and CPython drops what a signal
+    raises within such a call.
+    """
+    armed, collected = True, gc.isenabled()
+
+    def interrupt(*_: object) -> None:
+        if armed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    gc.disable()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if collected:
+            gc.enable()

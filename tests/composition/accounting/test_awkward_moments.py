@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ import gmpy2  # type: ignore[import-untyped]
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.interrupting import interrupt_after
 
 import viameter as vm
 from viameter.composition.accounting import (
@@ -44,18 +45,8 @@ def test_an_interrupted_reading_loses_nothing(milliseconds: int) -> None:
     accountant = busy()
     truth = accountant.copy().epsilon(delta="1e-6")
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, milliseconds / 1000)
+    with suppress(KeyboardInterrupt), interrupt_after(milliseconds / 1000):
         accountant.epsilon(delta="1e-6")
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     assert accountant.epsilon(delta="1e-6") == truth
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-import signal
 import threading
 import time
 import traceback
@@ -16,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.interrupting import interrupted
+from tests.interrupting import interrupt_after, interrupted
 from tests.processes import alone
 from tests.threads import in_threads
 
@@ -66,13 +64,8 @@ def test_an_interrupt_cancels_the_query_and_the_table_can_be_asked_again(many: E
 
 
 def test_ctrl_c_is_heard_without_anyone_asking_for_progress(many: EngineTable) -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            run(many, endless(many))
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.3):
+        run(many, endless(many))
     assert count(many) == 5_000
 
 
