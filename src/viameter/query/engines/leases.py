@@ -68,10 +68,15 @@ def _require_engine(backend: Any) -> None:
     link = link_of(backend)
     if link is not None:
         link.require(backend)
-        return
-    is_gone = {POSTGRES: lambda: backend.con.closed, PYSPARK: lambda: is_stopped(backend._session)}
-    if is_gone.get(backend.name, bool)():
+    elif _is_gone(backend):
         raise SourceUnavailable(f"the connection to {backend.name} is closed: open the source again; nothing was spent")
+
+
+def _is_gone(backend: Any) -> bool:
+    """Whether a connection that somebody else opened is known to be closed."""
+    if backend.name == POSTGRES:
+        return bool(backend.con.closed)
+    return backend.name == PYSPARK and is_stopped(backend._session)
 
 
 def _require_file(backend: Any, file: File) -> None:
