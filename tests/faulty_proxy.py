@@ -13,6 +13,8 @@ from typing import Self
 class FaultyProxy:
     """Passes bytes between clients and `host:port`, until it is told to do otherwise.
 
+    A host that is a folder is one with PostgreSQL's socket of that port in it, as libpq has it.
+
         with FaultyProxy("127.0.0.1", 5432) as proxy:
             connect(f"postgresql://ann@127.0.0.1:{proxy.port}/air")
             proxy.hang()          # bytes of all connections stay here, and new ones are accepted and get no reply
@@ -96,7 +98,7 @@ class FaultyProxy:
                 return
             self._accepted += 1
             try:
-                server = socket.create_connection(self._target)
+                server = _connected(*self._target)
             except OSError:
                 _reset(client)
                 continue
@@ -123,6 +125,14 @@ class FaultyProxy:
             self._pairs.difference_update(ended)
         for pair in ended:  # those that are reset are closed by whoever does it: to shut one down would end it gently
             _close(*pair)
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    if not host.startswith("/"):
+        return socket.create_connection((host, port))
+    end = socket.socket(socket.AF_UNIX)
+    end.connect(f"{host}/.s.PGSQL.{port}")
+    return end
 
 
 def _close(*ends: socket.socket, how: int = socket.SHUT_RDWR) -> None:

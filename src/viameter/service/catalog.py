@@ -21,7 +21,8 @@ from viameter.query.engines.names import split_name
 from viameter.query.engines.postgres_links import aside
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
-from viameter.service.config import NAME, Limits, Source, read_size
+from viameter.service.config import NAME, Limits, Source, read_share, read_size
+from viameter.service.least import least_spend
 from viameter.service.reachable import Reachable
 from viameter.service.state import SAME_ROWS, Registered, State
 from viameter.session import Table
@@ -265,6 +266,10 @@ class Catalog:
     def scope(self, name: str) -> Scope:
         """The budget of a dataset as it stands."""
         return self._ledger.scope(name)
+
+    def least_spend(self, name: str) -> Loss:
+        """The least that may be spent of a dataset's budget at once."""
+        return least_spend(self.scope(name).cap, read_share(self._limits.least_share, "least_share"))
 
     def personal_scopes(self, name: str) -> dict[str, Scope]:
         """The limits of single people for a dataset, by person."""

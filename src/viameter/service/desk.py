@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from viameter.arith import show
 from viameter.errors import (
     AnswerLost,
     KeyTaken,
@@ -34,10 +33,10 @@ from viameter.ledger.requests import NowPaysToo
 from viameter.query.engines import ready
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
-from viameter.service.config import Limits, read_share
+from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
 from viameter.service.lanes import Lane
-from viameter.service.least import is_less, least_spend
+from viameter.service.least import is_less
 from viameter.service.problems import Problem, not_found
 from viameter.service.state import Asked, State, now
 from viameter.service.watching import Metrics, describe_error, log
@@ -50,6 +49,8 @@ PREVIEWS = 8
 """How many previews of one dataset are made, or wait to be."""
 PATIENCE = 10.0
 """Seconds for which the engine of a dataset is waited for that works on a query which nobody waits for any more."""
+RETRY = 1.0
+"""Seconds after which a dataset that could not be reached is tried again: many who wait are told so together."""
 LONG_KNOWN = 5.0
 """Seconds for which it is known whether a dataset can be reached."""
 MOST_CELLS = 100_000
@@ -74,7 +75,6 @@ class Desk:
 
     def __init__(self, catalog: Catalog, ledger: Ledger, state: State, limits: Limits, metrics: Metrics) -> None:
         self._catalog, self._ledger, self._state, self._limits, self._metrics = catalog, ledger, state, limits, metrics
-        self._least_share = read_share(limits.least_share, "least_share")
         self._jobs: dict[tuple[str, str], Job] = {}
         self._lanes: dict[str, Lane] = {}
         """By dataset; one that nobody asks has no threads."""
@@ -89,6 +89,7 @@ class Desk:
             try:
                 with _not_too_deep():
                     question, cost = self._question(person, dataset, document)
+                    self._require_least(dataset, question, cost)
                     return preview_document(question, preview_of(question, cost))
             finally:
                 with self._lock:
@@ -231,6 +232,8 @@ class Desk:
     def _engine(self, dataset: str) -> Iterator[None]:
         """The engine of a dataset, once it is free and answers: else SourceUnavailable, and nothing was charged."""
         tables, reachable = self._catalog.opened(dataset).table.session.tables, self._catalog.reachable
+        if reachable.is_lost(dataset) and reachable.is_known(dataset, within=RETRY):
+            raise SourceUnavailable(f"the rows of {dataset!r} could not be reached just now")
         with ExitStack() as held:
             try:
                 held.enter_context(ready(tables, patience=PATIENCE))
@@ -254,12 +257,11 @@ class Desk:
 
     def _require_least(self, dataset: str, question: Any, cost: Mapping[str, Any]) -> None:
         """Refuse to spend less than makes sense: a budget spent in crumbs is charged and written down for ever."""
-        spend, cap = spend_of(question, cost), self._catalog.scope(dataset).cap
-        least = least_spend(cap, self._least_share)
+        spend, least = spend_of(question, cost), self._catalog.least_spend(dataset)
         if spend.measure == least.measure and is_less(spend, least):
             raise ParameterError(
                 f"spend={spend!r} is less than may be spent here at once: give at least {least!r}, "
-                f"{show(self._least_share)} of the budget"
+                f"{self._limits.least_share} of the budget"
             )
 
     def _may_ask(self, asked: Asked) -> bool:

@@ -10,7 +10,26 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from viameter.query.engines.capabilities import PYSPARK
+
 _ATTRIBUTE = "_viameter_turn"
+
+
+class NoLock:
+    """The lock of an engine that runs many queries at once, and cancels each by its own name: it is always free."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Go on."""
+        return True
+
+    def release(self) -> None:
+        """Nobody waits."""
+
+    def __enter__(self) -> bool:
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        """Nobody waits."""
 
 
 @dataclass(slots=True, eq=False)
@@ -21,9 +40,9 @@ class Turn:
     unused is dropped later, under the lock: a finalizer may run in the middle of a query, and would wait for itself.
     """
 
-    lock: Lock = field(default_factory=Lock)
+    lock: Lock | NoLock = field(default_factory=Lock)
     """Held by each query, as long as the engine works on it, whoever still waits for its rows."""
-    reserved: Lock = field(default_factory=Lock)
+    reserved: Lock | NoLock = field(default_factory=Lock)
     """Held for a question from before it is charged until it is answered (see `engines.leases`)."""
     connection: int = 0
     """The number of the present connection: what was made on an earlier one is gone."""
@@ -52,5 +71,9 @@ class Turn:
 
 def turn_of(backend: Any) -> Turn:
     """The turn of a backend. It hangs on the backend itself: Ibis takes two backends in memory for equal."""
-    turn: Turn = vars(backend).setdefault(_ATTRIBUTE, Turn())
-    return turn
+    found: Turn | None = vars(backend).get(_ATTRIBUTE)
+    if found is None:
+        # All tables of a Spark session are on one backend: those of one dataset must not wait for another's.
+        made = Turn(NoLock(), NoLock()) if backend.name == PYSPARK else Turn()
+        found = vars(backend).setdefault(_ATTRIBUTE, made)
+    return found
