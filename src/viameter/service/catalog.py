@@ -289,6 +289,10 @@ class Catalog:
             raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
         return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
 
+    def is_open(self, name: str) -> bool:
+        """Whether a dataset was opened."""
+        return name in self._opened
+
     def is_registered(self, name: str) -> bool:
         """Whether there is such a dataset; once there is, there always is."""
         return name in self._opened or self._state.dataset(name) is not None

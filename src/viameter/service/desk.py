@@ -106,8 +106,12 @@ class Desk:
         """Understand a question, which leaves nothing behind; at once, if it is known to be understood."""
 
         def understand() -> None:
-            with _not_too_deep():
-                self._question(person, dataset, document)
+            try:
+                with _not_too_deep():
+                    self._question(person, dataset, document)
+            finally:
+                with self._lock:
+                    lane.questions -= 1
 
         place = (dataset, person, json.dumps(document))
         done: Future[None] = Future()
@@ -117,6 +121,7 @@ class Desk:
                 done.set_result(None)
                 return done
             self._require_room(lane)
+            lane.questions += 1
         return lane.read(person, understand)
 
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
@@ -245,8 +250,11 @@ class Desk:
 
     def probe(self) -> None:
         """Find out which datasets can be reached, of those whose engines have nothing to do; nobody waits for it."""
+        reachable = self._catalog.reachable
         for dataset in self._catalog.names():
-            if not self._catalog.reachable.is_known(dataset, within=LONG_KNOWN):
+            # One that nobody asked for yet is not opened for this.
+            is_used = self._catalog.is_open(dataset) or reachable.is_lost(dataset)
+            if is_used and not reachable.is_known(dataset, within=LONG_KNOWN):
                 with self._lock:
                     lane = self._lane(dataset)
                 lane.engine.put_if_idle("", partial(self._probe, dataset))

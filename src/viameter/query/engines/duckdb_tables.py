@@ -51,7 +51,7 @@ def open_parquet(path: str, backend: Any) -> EngineTable:
         _files(path)
     table = _scanned(_reading(path, backend))
     is_one = "://" not in path and not has_magic(path)
-    return replace(table, files=(File.opened(path, table.expression.op().name),)) if is_one else table
+    return replace(table, files=(File.opened(backend, path, table.expression.op().name),)) if is_one else table
 
 
 def open_csv(path: str, backend: Any) -> EngineTable:

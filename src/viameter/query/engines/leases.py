@@ -81,15 +81,12 @@ def _is_gone(backend: Any) -> bool:
 
 def _require_file(backend: Any, file: File) -> None:
     try:
-        if not file.is_changed():
-            return
+        can_be_read = file.can_be_read(backend)
     except OSError as error:
         raise SourceUnavailable(f"a file is gone ({type(error).__name__}): put it back; nothing was spent") from None
-    try:
-        # Other rows are read as they are; other columns, or what is no such file, are refused by this.
-        backend.con.execute(f'SELECT * FROM "{file.view}" LIMIT 0').fetchall()
-    except Exception as error:
+    except Exception:  # of the engine: it is no such file any more
+        can_be_read = False
+    if not can_be_read:
         raise SourceUnavailable(
-            f"a file has changed, and cannot be read as it was opened ({type(error).__name__}): open it again; nothing "
-            "was spent"
-        ) from None
+            "a file has changed, and cannot be read as it was opened: open it again; nothing was spent"
+        )

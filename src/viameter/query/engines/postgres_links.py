@@ -100,7 +100,7 @@ class PostgresLink:
             self._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
 
     def abandon(self) -> None:
-        """Cut a connection whose query does not stop. The server may work on it for as long as it likes."""
+        """Cut a connection whose query does not stop. The server may work on it until it looks up."""
         if self._process is not None:
             self._abandoned.append(self._process)
         self.cut()
@@ -160,18 +160,16 @@ class PostgresLink:
             )
 
     def _require_few_abandoned(self) -> None:
-        """Refuse a server that works on queries which nobody waits for and which do not stop; ask it once more to."""
+        """Refuse a server that still works on queries which nobody waits for and which did not stop."""
         if not self._abandoned:
             return
         psycopg = import_optional("psycopg", extra="postgres", wanted_for="PostgreSQL tables")
         try:
             with self.within(LONGEST_PROBE):
                 there = {Process(*row) for row in self._connection.execute(_PROCESSES).fetchall()}
-                self._abandoned = [one for one in self._abandoned if one in there]
-                for one in self._abandoned:
-                    self._connection.execute("SELECT pg_terminate_backend(%s)", [one.pid])
         except psycopg.Error as error:
             raise SourceUnavailable(f"{self._shown} does not answer ({type(error).__name__})") from None
+        self._abandoned = [one for one in self._abandoned if one in there]
         if len(self._abandoned) >= MOST_ABANDONED:
             raise SourceUnavailable(
                 f"{self._shown} still works on {len(self._abandoned)} queries that were cancelled: try again when they "

@@ -21,21 +21,26 @@ class File:
     view: str
     """The name under which the engine reads it."""
     stamp: tuple[int, int, int]
+    columns: tuple[tuple[str, str], ...]
 
     @classmethod
-    def opened(cls, path: str, view: str) -> File:
+    def opened(cls, backend: Any, path: str, view: str) -> File:
         """A file as it is now."""
-        return cls(path, view, _stamp(path))
+        return cls(path, view, _stamp(path), _columns(backend, view))
 
-    def is_changed(self) -> bool:
-        """Whether it is another one by now; OSError if there is none."""
-        return _stamp(self.path) != self.stamp
+    def can_be_read(self, backend: Any) -> bool:
+        """Whether it has the columns that it had: other rows are read as they are. OSError if there is no file."""
+        return _stamp(self.path) == self.stamp or _columns(backend, self.view) == self.columns
 
 
 def _stamp(path: str) -> tuple[int, int, int]:
     """What tells that a file was changed."""
     found = Path(path).stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _columns(backend: Any, view: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, kind) for name, kind, *_ in backend.con.execute(f'DESCRIBE "{view}"').fetchall())
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
