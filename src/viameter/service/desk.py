@@ -266,7 +266,7 @@ class Desk:
     def _require_least(self, dataset: str, question: Any, cost: Mapping[str, Any]) -> None:
         """Refuse to spend less than makes sense: a budget spent in crumbs is charged and written down for ever."""
         spend, least = spend_of(question, cost), self._catalog.least_spend(dataset)
-        if spend.measure == least.measure and is_less(spend, least):
+        if spend.measure == least.measure and spend != spend.measure.zero and is_less(spend, least):
             raise ParameterError(
                 f"spend={spend!r} is less than may be spent here at once: give at least {least!r}, "
                 f"{self._limits.least_share} of the budget"
