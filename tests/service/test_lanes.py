@@ -261,7 +261,8 @@ def test_a_warehouse_that_does_not_end_queries_is_asked_no_more_until_it_did(
 
 
 def test_a_crew_has_no_thread_without_work_and_no_more_than_its_number() -> None:
-    crew, go, done = Crew("crew-of-a-test", 2), threading.Event(), []
+    crew, go = Crew("crew-of-a-test", 2), threading.Event()
+    done: list[Any] = []
     ran = threading.Semaphore(0)
 
     def work() -> None:
@@ -278,6 +279,8 @@ def test_a_crew_has_no_thread_without_work_and_no_more_than_its_number() -> None
         assert ran.acquire(timeout=PATIENCE)
     wait_until(lambda: not _threads("crew-of-a-test"), "threads are left")
     assert sum(done) == 5
+    crew.put_if_idle("bob", lambda: done.remove("nothing"))  # logged, and no end of the crew
+    wait_until(lambda: not _threads("crew-of-a-test"), "threads are left")
     crew.put_if_idle("bob", work)
     assert ran.acquire(timeout=PATIENCE) and sum(done) == 6
 
@@ -293,7 +296,7 @@ def test_what_goes_wrong_in_a_lane_is_told_to_who_waits() -> None:
 
 
 def test_questions_that_wait_when_the_service_ends_are_not_begun(run_service: Start) -> None:
-    there = run_service()
+    there = run_service(limits={"queries": 1})
     desk = there.service.desk
     lane, go = desk._lane("wages"), threading.Event()
 

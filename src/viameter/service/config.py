@@ -62,7 +62,7 @@ class Limits:
     seconds: float = 60.0
     """How long a question may run; what takes longer fails, and stays charged."""
     queries: int = 4
-    """How many questions of one dataset are worked on at once, of which its engine answers one; others wait."""
+    """How many questions of one dataset run at once, of which its engine answers one at a time; others wait."""
     waiting: int = 100
     """How many may wait for one dataset; more are told to come back."""
     least_share: str = "1/1000000"

@@ -145,7 +145,9 @@ class Desk:
         return job
 
     def _lane(self, dataset: str) -> Lane:
-        return self._lanes.setdefault(dataset, Lane(self._limits.queries))
+        if dataset not in self._lanes:
+            self._lanes[dataset] = Lane(self._limits.queries)
+        return self._lanes[dataset]
 
     def _require_room(self, lane: Lane) -> None:
         if self._closed:
@@ -237,9 +239,12 @@ class Desk:
     def _engine(self, dataset: str) -> Iterator[None]:
         """The engine of a dataset, once it is free and answers: else SourceUnavailable, and nothing was charged."""
         tables, reachable = self._catalog.opened(dataset).table.session.tables, self._catalog.reachable
-        if reachable.is_lost(dataset) and reachable.is_known(dataset, within=RETRY):
-            raise SourceUnavailable(f"the rows of {dataset!r} could not be reached just now")
+        with self._lock:
+            lane = self._lane(dataset)
         with ExitStack() as held:
+            held.enter_context(lane.alone)
+            if reachable.is_lost(dataset) and reachable.is_known(dataset, within=RETRY):
+                raise SourceUnavailable(f"the rows of {dataset!r} could not be reached just now")
             try:
                 held.enter_context(ready(tables, patience=PATIENCE))
             except SourceUnavailable:

@@ -6,11 +6,14 @@ of which there are few, nor in one of another lane.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
+
+from viameter.service.watching import describe_error, log
 
 T = TypeVar("T")
 Work = Callable[[], None]
@@ -27,7 +30,7 @@ class Crew:
         self._threads = 0
 
     def put(self, person: str, work: Work) -> None:
-        """Have something done, after what waits before it. It must not raise."""
+        """Have something done, after what waits before it."""
         with self._lock:
             self._put(person, work)
 
@@ -45,7 +48,10 @@ class Crew:
 
     def _run(self) -> None:
         while (work := self._next()) is not None:
-            work()
+            try:
+                work()
+            except Exception as error:  # whatever it is, others wait
+                log("unexpected", level=logging.ERROR, **describe_error(error))
 
     def _next(self) -> Work | None:
         """What is to be done next. People take turns, so that whoever asks much holds nobody else up for long."""
@@ -64,11 +70,13 @@ class Crew:
 class Lane:
     """What is done for one dataset: questions are read beside one another, and its engine answers one at a time."""
 
-    def __init__(self, readers: int) -> None:
-        self.readers = Crew("viameter-reader", readers)
-        """For what needs no engine that is free: questions that are read, compiled, previewed, or given again."""
-        self.engine = Crew("viameter-question", 1)
-        """For questions that are charged. Whatever waits here is not."""
+    def __init__(self, threads: int) -> None:
+        self.readers = Crew("viameter-reader", threads)
+        """For what needs no engine: questions that are read, compiled, previewed, or given again."""
+        self.engine = Crew("viameter-question", threads)
+        """For questions that are to be charged. Whatever waits here is not."""
+        self.alone = threading.Lock()
+        """Held by the one that has the engine, from before it is charged until it is answered."""
         self.questions = 0
         """How many questions are read, wait or run."""
         self.previews = 0
