@@ -171,6 +171,31 @@ def test_a_dataset_that_cannot_be_opened_hides_no_other(start: Start, proxy: Fau
     assert charges(there).count("k") == 1
 
 
+def test_a_dataset_that_is_being_opened_is_not_waited_for_for_ever(
+    run_service: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogs, "LONG_WAIT", 0.1)
+    there = run_service()
+    catalog, go = there.service.catalog, threading.Event()
+    plain = catalog._open_rows
+
+    def slow(document: Any, *given: Any, **options: Any) -> Any:
+        if document["table"] == WAGES["table"]:
+            go.wait(5)
+        return plain(document, *given, **options)
+
+    monkeypatch.setattr(catalog, "_open_rows", slow)
+    catalog._opened.clear()
+    for _ in range(2):
+        with pytest.raises(vm.errors.SourceUnavailable, match="takes long to be opened"):
+            catalog.opened("wages")
+    assert catalog.reachable.is_lost("wages") and len(catalog._openings) == 1
+    monkeypatch.setattr(catalogs, "LONG_WAIT", PATIENCE)
+    catalog.opened("visits")
+    go.set()
+    wait_until(lambda: catalog.is_open("wages") and not catalog.reachable.is_lost("wages"), "it is not opened")
+
+
 # A warehouse that goes and comes back.
 
 

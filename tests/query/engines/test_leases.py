@@ -167,11 +167,14 @@ def test_a_query_that_does_not_stop_is_abandoned_and_the_next_one_answered(
         assert link._abandoned == []
 
 
-def test_a_probe_does_not_wait_for_ever(visits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = link_of(visits.session.tables[0].backend)
+def test_a_probe_does_not_wait_for_ever(visits: Any, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = visits.session.tables[0].backend
+    link, pid = link_of(backend), backend.con.info.backend_pid
     assert link is not None
     with link.within(0.05), pytest.raises(psycopg.OperationalError):
         link._connection.execute("SELECT pg_sleep(3600)")
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
     monkeypatch.setattr(postgres_links, "LONGEST_PROBE", 0.0)  # every connection that is probed is late
     count(visits)
 
