@@ -67,12 +67,22 @@ def test_what_is_wrong_is_said_with_its_section(document: dict[str, Any], said: 
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [one.name for one in fields(Limits) if one.name not in ("memory", "cache")])
+@pytest.mark.parametrize("name", [one.name for one in fields(Limits) if one.type != "str"])
 def test_every_limit_is_above_nothing(name: str) -> None:
     for number in (0, -1):
         with pytest.raises(FormatError, match=rf"\[limits\] {name}={number}"):
             config_of({"limits": {name: number}})
     assert getattr(config_of({"limits": {name: 7}}).limits, name) == 7
+
+
+@pytest.mark.parametrize("share", ["-1", "1", "3/2", "x", "nan", "1e-6", "1/1000", "0"])
+def test_the_least_share_is_an_exact_part_of_one(share: str) -> None:
+    document = {"limits": {"least_share": share}}
+    if share in ("1e-6", "1/1000", "0"):
+        assert config_of(document).limits.least_share == share
+    else:
+        with pytest.raises(FormatError, match=r"\[limits\] least_share.*a part of 1, such as 1/1000000"):
+            config_of(document)
 
 
 DATASETS: list[tuple[dict[str, Any], str]] = [

@@ -12,7 +12,7 @@ from tests.service.serving import Running
 
 import viameter as vm
 from viameter.service.api.needing import GUARD
-from viameter.service.desk import Job
+from viameter.service.desk import PREVIEWS, Job
 from viameter.service.secrets import guard_of
 from viameter.service.state import Asked
 
@@ -119,17 +119,16 @@ def test_a_form_of_another_host_signs_nobody_in(running: Running) -> None:
 
 
 def test_too_many_previews_at_once_are_told_to_come_back(running: Running) -> None:
-    desk = running.service.desk
-    taken = 0
-    while desk._previewing.acquire(blocking=False):
-        taken += 1
+    lane = running.service.desk._lane("visits")
+    lane.previews += PREVIEWS
     try:
         busy = running.api("analyst-visits", "POST", "/datasets/visits/preview", json=COUNT)
         assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
-        assert running.client().get("/healthz").status_code == 200
+        # Those of another dataset are none of its concern.
+        other = {"aggregates": {"n": {"count": True}}, "spend": {"pure": "1/100"}}
+        assert running.api("analyst-wages", "POST", "/datasets/wages/preview", json=other).status_code == 200
     finally:
-        for _ in range(taken):
-            desk._previewing.release()
+        lane.previews -= PREVIEWS
     assert running.api("analyst-visits", "POST", "/datasets/visits/preview", json=COUNT).status_code == 200
 
 

@@ -18,7 +18,6 @@ from tests.threads import in_threads
 
 import viameter as vm
 from viameter.service import desk
-from viameter.service.desk import Turns
 from viameter.session.written import release_of
 
 Start = Callable[..., Running]
@@ -418,27 +417,3 @@ def test_an_answer_that_was_never_stored_is_lost_and_stays_charged(
         assert error(running.ask(ANALYST, key="cut")) == (410, "answer_lost")
         assert running.api(ANALYST, "GET", "/datasets/visits/releases/cut").json()["state"] == "lost"
     assert running.spent() == spent
-
-
-def test_turns_one_alone_or_many_beside_one_another() -> None:
-    turns, inside, most = Turns(), [0], [0]
-    lock = threading.Lock()
-
-    def beside() -> None:
-        for _ in range(50):
-            with turns.among_others(), lock:
-                inside[0] += 1
-                most[0] = max(most[0], inside[0])
-            with lock:
-                inside[0] -= 1
-
-    def alone() -> None:
-        for _ in range(50):
-            with turns.alone():
-                before = turns._running
-                time.sleep(0)
-                assert (before, turns._running) == (0, 0)
-
-    in_threads(beside, beside, beside, alone, alone)
-    assert turns._running == turns._wanting == 0
-    assert most[0] >= 1

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from tests.service.serving import PATIENCE, QUESTION, Running
 
 import viameter as vm
+from viameter.query.engines import ready
 from viameter.service import desk as desks
 from viameter.service.api import releases
 
@@ -27,28 +27,23 @@ def wait_until(is_so: Callable[[], Any], what: str) -> None:
         time.sleep(0.005)
 
 
+@contextmanager
+def engine_is_busy(running: Running, dataset: str = "visits") -> Iterator[None]:
+    """Have the engine of a dataset as a question does that is charged and runs."""
+    with ready(running.service.catalog.opened(dataset).table.session.tables):
+        yield
+
+
 def held_up(running: Running, ask: Callable[[], Any], meanwhile: Callable[[], Any]) -> Any:
-    """Ask while a question of two stages has the dataset, and do something before it is let go."""
+    """Ask while another question has the engine, and do something before it is let go."""
     desk = running.service.desk
     with ThreadPoolExecutor(1) as threads:
-        with desk._turn("visits", alone=True):
+        with engine_is_busy(running):
             asked = threads.submit(ask)
-            # It was read, with whoever paid at that time, and stands in line.
-            wait_until(_stands_in_line, "nobody asks")
+            # It was read, with whoever paid at that time, and waits.
+            wait_until(lambda: desk._read and desk._lane("visits").engine._threads, "nobody asks")
             meanwhile()
         return asked.result(PATIENCE)
-
-
-def _stands_in_line() -> bool:
-    frames = sys._current_frames()
-    for thread in threading.enumerate():
-        if thread.name.startswith("viameter-question"):
-            frame = frames.get(thread.ident or 0)
-            while frame is not None:
-                if frame.f_code.co_name == "among_others":
-                    return True
-                frame = frame.f_back
-    return False
 
 
 def test_a_limit_that_is_set_while_a_question_waits_pays_for_it(run_service: Start) -> None:
@@ -92,10 +87,12 @@ def test_people_take_turns(run_service: Start) -> None:
         return release(job)
 
     desk._release = noted  # type: ignore[method-assign]
-    with desk._turn("visits", alone=True):
+    waiting = desk._lane("visits").engine._queues
+    with engine_is_busy(running):
         many = [desk.ask("analyst-visits", "visits", COUNT, f"k{number}") for number in range(5)]
-        wait_until(lambda: order, "nothing runs")
+        wait_until(lambda: order and len(waiting["analyst-visits"]) == 4, "nothing runs")
         one = desk.ask("analyst-all", "visits", COUNT, "k")
+        wait_until(lambda: "analyst-all" in waiting, "the other one does not wait")
     for job in (*many, one):
         job.future.result(PATIENCE)
     assert order == ["analyst-visits", "analyst-visits", "analyst-all", *["analyst-visits"] * 3]

@@ -35,7 +35,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         413: "The body is too large.",
         422: "Not understood; or a key that was used for something else; or a question that failed and stays charged.",
         429: "Too many requests.",
-        503: "Busy, or the ledger cannot be written.",
+        503: "Busy, or the rows cannot be reached, or the ledger cannot be written.",
     }.items()
 }
 
@@ -101,14 +101,20 @@ def _add_operations(app: FastAPI) -> None:
 
     @app.get("/readyz", include_in_schema=False)
     def ready(request: Request) -> Response:
-        """Whether the ledger and the tables can be read."""
+        """Whether the ledger and the tables can be read; and how many datasets cannot be reached, whose names may be
+        private. These are asked after this reply, and what comes of it is in the next.
+        """
         service = service_of(request)
         try:
             _ = service.ledger.head
             service.state.acts(last=1)
         except Exception:  # whatever it is, it is not ready
             return PlainTextResponse("not ready\n", 503)
-        return PlainTextResponse("ok\n")
+        service.desk.probe()
+        # One warehouse that is down is no reason to take all other datasets away.
+        lost, names = service.catalog.reachable.lost, service.catalog.names()
+        degraded = f"degraded: the rows of {lost} of {len(names)} datasets cannot be reached\n" if lost else ""
+        return PlainTextResponse(f"ok\n{degraded}")
 
     @app.get("/metrics", include_in_schema=False)
     def metrics(request: Request) -> Response:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 import warnings
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from viameter.core import Loss
-from viameter.errors import FormatError, ParameterError, UnknownScope, plain
+from viameter.errors import FormatError, ParameterError, SourceUnavailable, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
 from viameter.query.engines import DataWarning, UnreadableData, copied
 from viameter.query.engines.names import split_name
+from viameter.query.engines.postgres_links import aside
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
-from viameter.service.config import NAME, Limits, Source, read_size
+from viameter.service.config import NAME, Limits, Source, read_share, read_size
+from viameter.service.least import least_spend
+from viameter.service.reachable import Reachable
 from viameter.service.state import SAME_ROWS, Registered, State
 from viameter.session import Table
 from viameter.session import open as open_table
@@ -42,6 +47,8 @@ MAYBE_SAME = (
     "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
     "is; let the users of both sources execute pg_control_system() before they are registered"
 )
+LONG_WAIT, SHORT_WAIT = 10.0, 0.5
+"""Seconds for which a dataset that is being opened is waited for: at first, and if it could not be reached before."""
 CERTAIN = "postgresql system "
 """How the place of rows begins whose server says which one it is."""
 
@@ -70,15 +77,34 @@ class Place:
         return (self.text,) if self.by_address is None else (self.text, self.by_address)
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A dataset that is being opened, since when."""
+
+    future: Future[Opened]
+    began: float
+
+    def result(self, *, wait: float) -> Opened:
+        """The dataset, if it is open so many seconds after this began; else TimeoutError."""
+        return self.future.result(max(self.began + wait - time.monotonic(), 0))
+
+
 class Catalog:
     """All datasets of a service."""
 
-    def __init__(self, state: State, ledger: Ledger, sources: Mapping[str, Source], limits: Limits) -> None:
+    def __init__(
+        self, state: State, ledger: Ledger, sources: Mapping[str, Source], limits: Limits, reachable: Reachable
+    ) -> None:
         self._state, self._ledger, self._sources, self._limits = state, ledger, dict(sources), limits
+        self.reachable = reachable
         self._opened: dict[str, Opened] = {}
         self._asked: dict[tuple[str, str, bool], Table] = {}
-        self._opening = threading.RLock()
+        self._registering = threading.RLock()
+        self._lock = threading.Lock()
+        self._openings: dict[str, Opening] = {}
+        """The datasets that are being opened."""
         self._spark: dict[str, Any] = {}
+        self._starting_spark = threading.Lock()
 
     @property
     def sources(self) -> list[str]:
@@ -113,11 +139,12 @@ class Catalog:
         once = ("budget", "strict")
         settled = {key: value for key, value in document.items() if key not in once and value is not None}
         _check_description(settled)
-        with self._opening:
-            source, table = self._source(settled)
-            opened = self._open_rows(settled, source, table, strict=strict)
-            check_columns(settled, opened)
-            _require_limits(opened)
+        # Before anything is locked: a server that does not answer is nobody else's concern.
+        source, table = self._source(settled)
+        opened = self._open_rows(settled, source, table, strict=strict)
+        check_columns(settled, opened)
+        _require_limits(opened)
+        with self._registering:
             known = self._scope(name)
             if known is None:
                 if budget is None:
@@ -160,30 +187,61 @@ class Catalog:
             # Of columns that are not named now, what was said stays.
             said["columns"] = {**opened.registered.document.get("columns", {}), **document["columns"]}
         self._state.describe_dataset(name, said, by=by, changed=document)
-        with self._opening:
+        with self._registering:
             self._opened[name] = replace(opened, registered=replace(opened.registered, document=said))
 
     def opened(self, name: str) -> Opened:
-        """A dataset, opened when it is first needed; ParameterError if there is none."""
+        """A dataset, opened when it is first needed; ParameterError if there is none.
+
+        It is opened in a thread of its own, once for all who wait: SourceUnavailable if that takes too long, which ends
+        their waiting and not the opening.
+        """
         found = self._opened.get(name)
         if found is not None:
             return found
-        with self._opening:
+        registered = self._state.dataset(name)
+        if registered is None:
+            raise ParameterError(f"there is no dataset {plain(name)}")
+        with self._lock:
             if name in self._opened:
                 return self._opened[name]
-            registered = self._state.dataset(name)
-            if registered is None:
-                raise ParameterError(f"there is no dataset {plain(name)}")
-            source, table = self._source(registered.document)
-            try:
-                rows = self._open_rows(registered.document, source, table, strict=False)
-            except UnreadableData:
-                raise ParameterError(UNREADABLE.format(name)) from None
-            place = self._place(registered.document, source, table, rows)
-            if registered.place not in place.texts:
-                raise ParameterError(MOVED.format(name))
-            self._refuse_same(name, source, table, place)
-            return self._keep(registered, rows)
+            opening = self._openings.get(name)
+            if opening is None:
+                opening = self._openings[name] = Opening(Future(), time.monotonic())
+                began = threading.Thread(target=self._open, args=[registered, opening], name="viameter-opening")
+                began.daemon = True
+                began.start()
+        try:
+            return opening.result(wait=SHORT_WAIT if self.reachable.is_lost(name) else LONG_WAIT)
+        except TimeoutError:
+            self.reachable.note(name, False)
+            raise SourceUnavailable(f"the dataset {name!r} takes long to be opened: try again") from None
+
+    def _open(self, registered: Registered, opening: Opening) -> None:
+        """Open a dataset, for all who wait for it."""
+        try:
+            opening.future.set_result(self._opened_now(registered))
+        except BaseException as problem:
+            self.reachable.note(registered.name, not isinstance(problem, SourceUnavailable))
+            opening.future.set_exception(problem)
+        else:
+            self.reachable.note(registered.name, True)
+        finally:
+            with self._lock:
+                del self._openings[registered.name]
+
+    def _opened_now(self, registered: Registered) -> Opened:
+        name = registered.name
+        source, table = self._source(registered.document)
+        try:
+            rows = self._open_rows(registered.document, source, table, strict=False)
+        except UnreadableData:
+            raise ParameterError(UNREADABLE.format(name)) from None
+        place = self._place(registered.document, source, table, rows)
+        if registered.place not in place.texts:
+            raise ParameterError(MOVED.format(name))
+        self._refuse_same(name, source, table, place)
+        return self._keep(registered, rows)
 
     def _keep(self, registered: Registered, rows: Table) -> Opened:
         """A dataset whose rows are open, from now on under its budget."""
@@ -209,6 +267,10 @@ class Catalog:
         """The budget of a dataset as it stands."""
         return self._ledger.scope(name)
 
+    def least_spend(self, name: str) -> Loss:
+        """The least that may be spent of a dataset's budget at once."""
+        return least_spend(self.scope(name).cap, read_share(self._limits.least_share, "least_share"))
+
     def personal_scopes(self, name: str) -> dict[str, Scope]:
         """The limits of single people for a dataset, by person."""
         start = personal(name, "")
@@ -226,6 +288,10 @@ class Catalog:
         if budget.measure != self.scope(name).measure:
             raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
         return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
+
+    def is_open(self, name: str) -> bool:
+        """Whether a dataset was opened."""
+        return name in self._opened
 
     def is_registered(self, name: str) -> bool:
         """Whether there is such a dataset; once there is, there always is."""
@@ -274,6 +340,8 @@ class Catalog:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
                 opened: Table = open_table(source, table=table, unit=unit, budget=pure(1), order=order, **options)
+        except SourceUnavailable:
+            raise
         except ParameterError as problem:
             # Where the folder is on this machine is nobody's business.
             folder = self._sources[document["source"]].folder
@@ -337,7 +405,9 @@ class Catalog:
             server = f" {source.client.host}".casefold() if is_remote else ""
             return Place(f"spark{server}#{_in_spark(source, str(table))}")
         if not _is_file(source):
-            return _in_postgres(opened.session.source.on.backend.con, str(table))  # type: ignore[union-attr]
+            backend = opened.session.tables[0].backend
+            with aside(backend):
+                return _in_postgres(backend.con, str(table))
         return Place(f"{source}#{_in_duckdb(table)}")
 
     def _refuse_same(self, name: str, source: Any, table: str | None, place: Place) -> None:
@@ -352,18 +422,19 @@ class Catalog:
                 raise ParameterError(MAYBE_SAME.format(other.name))
 
     def _spark_session(self, source: Source) -> Any:
-        if source.name not in self._spark:
-            try:
-                from pyspark.sql import SparkSession
-            except ModuleNotFoundError:
-                raise ParameterError("this source needs Spark: pip install 'viameter[spark]'") from None
-            assert source.spark is not None
-            builder = SparkSession.builder.appName("viameter")
-            remote = source.spark.startswith("sc://")
-            self._spark[source.name] = (
-                builder.remote(source.spark) if remote else builder.master(source.spark)
-            ).getOrCreate()
-        return self._spark[source.name]
+        try:
+            from pyspark.sql import SparkSession
+        except ModuleNotFoundError:
+            raise ParameterError("this source needs Spark: pip install 'viameter[spark]'") from None
+        assert source.spark is not None
+        with self._starting_spark:
+            if source.name not in self._spark:
+                builder = SparkSession.builder.appName("viameter")
+                remote = source.spark.startswith("sc://")
+                self._spark[source.name] = (
+                    builder.remote(source.spark) if remote else builder.master(source.spark)
+                ).getOrCreate()
+            return self._spark[source.name]
 
 
 def _is_file(source: Any) -> bool:

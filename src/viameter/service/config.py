@@ -7,10 +7,12 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from viameter.errors import FormatError, plain
+from viameter.arith.rationals import exact
+from viameter.errors import FormatError, NumberError, plain
 
 SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
@@ -60,9 +62,11 @@ class Limits:
     seconds: float = 60.0
     """How long a question may run; what takes longer fails, and stays charged."""
     queries: int = 4
-    """How many questions run at once; others wait."""
+    """How many questions of one dataset run at once, of which its engine answers one at a time; others wait."""
     waiting: int = 100
-    """How many may wait; more are told to come back."""
+    """How many may wait for one dataset; more are told to come back."""
+    least_share: str = "1/1000000"
+    """Which part of a dataset's budget a question must spend at least: budgets are not to be spent in crumbs."""
     memory: str = "1GB"
     """What DuckDB may use for one dataset."""
     cache: str = "64MB"
@@ -238,6 +242,17 @@ def read_size(written: str, where: str) -> int:
     return int(found[1]) * SIZES[found[2]]
 
 
+def read_share(written: str, where: str) -> Fraction:
+    """A part of a whole, exactly, as in "1/1000000" or "0.001"; "0" is none of it."""
+    try:
+        found = exact(written, name=where)
+    except NumberError as problem:
+        raise FormatError(f"{problem}: expected a part of 1, such as 1/1000000") from None
+    if not 0 <= found < 1:
+        raise FormatError(f"{where}={plain(written)}: expected a part of 1, such as 1/1000000")
+    return found
+
+
 def _check(config: Config) -> None:
     server, limits = config.server, config.limits
     if not 0 <= server.port <= 65535:
@@ -246,6 +261,7 @@ def _check(config: Config) -> None:
         raise FormatError(
             f"[server] prefix={plain(server.prefix)}: expected a path such as /privacy, with no / at its end"
         )
+    read_share(limits.least_share, "[limits] least_share")
     read_size(limits.memory, "[limits] memory")
     read_size(limits.cache, "[limits] cache")
     for one in fields(Limits):

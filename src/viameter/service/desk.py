@@ -1,5 +1,6 @@
 """The desk: where questions are released. One way to spend, whoever asks: the session's, charged to the ledger.
 
+Each dataset has a lane of its own: questions wait there, not charged, until its engine is free and answers.
 Every release has a key. While a question of that key runs here, whoever asks the same waits for the same answer; after
 it, the ledger has it. A question that nobody waits for any more goes on: it is paid for.
 """
@@ -9,32 +10,49 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from viameter.errors import AnswerLost, KeyTaken, OverBudget, ParameterError, SealedError, ViameterError
+from viameter.errors import (
+    AnswerLost,
+    KeyTaken,
+    OverBudget,
+    ParameterError,
+    SealedError,
+    SourceUnavailable,
+    ViameterError,
+)
 from viameter.ledger import Ledger
 from viameter.ledger.requests import NowPaysToo
+from viameter.query.engines import ready
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
+from viameter.service.lanes import Lane
+from viameter.service.least import is_less
 from viameter.service.problems import Problem, not_found
 from viameter.service.state import Asked, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
-from viameter.session.selecting import SelectingQuestion
-from viameter.session.written import preview_of, read_cost, read_question, release_of
+from viameter.session.written import preview_of, read_cost, read_question, release_of, spend_of
 
 MOST_QUESTIONS = 512
 """How many questions are kept as they were read, so that asking again does not read and compile them again."""
 PREVIEWS = 8
-"""How many previews are made at once: a large one takes seconds, and must not hold everybody else up."""
+"""How many previews of one dataset are made, or wait to be."""
+PATIENCE = 10.0
+"""Seconds for which the engine of a dataset is waited for that works on a query which nobody waits for any more."""
+RETRY = 1.0
+"""Seconds after which a dataset that could not be reached is tried again: many who wait are told so together."""
+LONG_KNOWN = 5.0
+"""Seconds for which it is known whether a dataset can be reached."""
 MOST_CELLS = 100_000
 """How many groups times aggregates one answer may have: it is kept in memory, and sent again for nothing."""
 LONG_AGO = 1.0
@@ -53,96 +71,130 @@ class Job:
 
 
 class Desk:
-    """Reads questions, previews them, and releases them one by one, so many at once."""
+    """Reads questions, previews them, and releases them, each dataset's by threads of its own."""
 
     def __init__(self, catalog: Catalog, ledger: Ledger, state: State, limits: Limits, metrics: Metrics) -> None:
         self._catalog, self._ledger, self._state, self._limits, self._metrics = catalog, ledger, state, limits, metrics
-        self._workers = ThreadPoolExecutor(limits.queries, thread_name_prefix="viameter-question")
         self._jobs: dict[tuple[str, str], Job] = {}
-        self._lines: dict[str, deque[Job]] = {}
-        """Who waits for a worker, by person; the first of the first person is next."""
+        self._lanes: dict[str, Lane] = {}
+        """By dataset; one that nobody asks has no threads."""
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[str, ...], tuple[Any, tuple[Any, dict[str, Any]]]] = OrderedDict()
-        self._previewing = threading.BoundedSemaphore(PREVIEWS)
-        self._turns: dict[str, Turns] = {}
-        self._closed = False
+        self._closed = self._ended = False
 
-    def preview(self, person: str, dataset: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    def preview(self, person: str, dataset: str, document: Mapping[str, Any]) -> Future[dict[str, Any]]:
         """What a question would cost; nothing is read or spent."""
-        if not self._previewing.acquire(blocking=False):
-            raise Problem(503, "busy", "too many previews are being made: try again", retry_after=1)
-        try:
-            with _not_too_deep():
-                question, cost = self._question(person, dataset, document)
-                return preview_document(question, preview_of(question, cost))
-        finally:
-            self._previewing.release()
+
+        def made() -> dict[str, Any]:
+            try:
+                with _not_too_deep():
+                    question, cost = self._question(person, dataset, document)
+                    self._require_least(dataset, question, cost)
+                    return preview_document(question, preview_of(question, cost))
+            finally:
+                with self._lock:
+                    lane.previews -= 1
+
+        with self._lock:
+            lane = self._lane(dataset)
+            if lane.previews >= PREVIEWS:
+                raise Problem(503, "busy", "too many previews are being made: try again", retry_after=1)
+            lane.previews += 1
+        return lane.read(person, made)
+
+    def read(self, person: str, dataset: str, document: Mapping[str, Any]) -> Future[None]:
+        """Understand a question, which leaves nothing behind; at once, if it is known to be understood."""
+
+        def understand() -> None:
+            try:
+                with _not_too_deep():
+                    self._question(person, dataset, document)
+            finally:
+                with self._lock:
+                    lane.questions -= 1
+
+        place = (dataset, person, json.dumps(document))
+        done: Future[None] = Future()
+        with self._lock:
+            lane = self._lane(dataset)
+            if place in self._read:
+                done.set_result(None)
+                return done
+            self._require_room(lane)
+            lane.questions += 1
+        return lane.read(person, understand)
 
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
-        """Begin a release, or find the one that runs under the same key."""
-        # What cannot be understood is refused here, and leaves nothing behind.
-        with _not_too_deep():
-            self._question(person, dataset, document)
-        return self._begin(Asked(person, key, dataset, json.loads(json.dumps(document)), now()))
-
-    def ask_again(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job | None:
-        """The same at once, for what is asked again and known to be understood; None if it is not."""
-        text = json.dumps(document)
-        with self._lock:
-            known = (dataset, person, text) in self._read
-        return self._begin(Asked(person, key, dataset, json.loads(text), now())) if known else None
-
-    def _begin(self, asked: Asked) -> Job:
-        person, key = asked.by, asked.key
+        """Begin a release, or find the one that runs under the same key. It waits for nothing."""
+        asked = Asked(person, key, dataset, json.loads(json.dumps(document)), now())
         with self._lock:
             job = self._jobs.get((person, key))
             if job is not None:
                 if not _is_same(job.asked, asked):
                     raise KeyTaken(key)
                 return job
-            if self._closed:
-                raise Problem(503, "shutting_down", "the service is being stopped; nothing was spent", retry_after=10)
-            if len(self._jobs) >= self._limits.queries + self._limits.waiting:
-                raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
+            lane = self._lane(dataset)
+            self._require_room(lane)
             job = Job(asked, Future())
             # Whoever gives up waiting cannot cancel it for others who wait, nor for the ledger.
             job.future.set_running_or_notify_cancel()
             self._jobs[person, key] = job
-            self._lines.setdefault(person, deque()).append(job)
+            lane.questions += 1
             self._metrics.in_flight.set(len(self._jobs))
-        self._workers.submit(self._work_on_next)
+        lane.readers.put(person, lambda: self._prepare(lane, job))
         return job
 
-    def _work_on_next(self) -> None:
-        """Take the next question. People take turns, so that whoever asks much holds nobody else up for long."""
-        with self._lock:
-            person = next(iter(self._lines))
-            line = self._lines.pop(person)
-            job = line.popleft()
-            if line:
-                self._lines[person] = line  # behind everybody else
-        self._work(job)
+    def _lane(self, dataset: str) -> Lane:
+        if dataset not in self._lanes:
+            self._lanes[dataset] = Lane(self._limits.queries)
+        return self._lanes[dataset]
 
-    def _work(self, job: Job) -> None:
+    def _require_room(self, lane: Lane) -> None:
+        if self._closed:
+            raise _stopping()
+        if lane.questions >= self._limits.queries + self._limits.waiting:
+            raise Problem(503, "busy", "too many questions wait already; nothing was spent", retry_after=2)
+
+    def _prepare(self, lane: Lane, job: Job) -> None:
+        """Read a question, and let it wait for the engine of its dataset; what was charged before needs none."""
+        asked = job.asked
+        try:
+            if self._charged(asked.by, asked.key) is None:
+                with _not_too_deep():
+                    self._question(asked.by, asked.dataset, asked.document)
+                lane.engine.put(asked.by, lambda: self._work(lane, job))
+                return
+        except BaseException as problem:
+            self._finish(lane, job, problem)
+            return
+        self._work(lane, job)
+
+    def _work(self, lane: Lane, job: Job) -> None:
         """Release, and whatever comes of it is what all who wait are told."""
-        outcome, entry, result, error = "released", None, None, None
+        result: dict[str, Any] | BaseException
         try:
             with _not_too_deep():
-                result = self._release(job)
-            outcome, entry = ("replayed" if result["replayed"] else "released"), result["entry"]
+                result = _stopping() if self._ended else self._release(job)
         except BaseException as problem:
-            error, outcome = problem, _outcome(problem)
+            result = problem
+        self._finish(lane, job, result)
+
+    def _finish(self, lane: Lane, job: Job, result: dict[str, Any] | BaseException) -> None:
+        error = result if isinstance(result, BaseException) else None
+        found: dict[str, Any] = {} if isinstance(result, BaseException) else result
+        outcome = _outcome(error) if error is not None else "replayed" if found["replayed"] else "released"
         with self._lock:
             self._jobs.pop((job.asked.by, job.asked.key), None)
+            lane.questions -= 1
             self._metrics.in_flight.set(len(self._jobs))
         self._metrics.releases.labels(outcome).inc()
-        unexpected = describe_error(error) if outcome == "unexpected" and error is not None else {}
-        log("release", dataset=job.asked.dataset, person=job.asked.by, outcome=outcome, entry=entry, **unexpected)
+        said: dict[str, Any] = describe_error(error) if outcome == "unexpected" and error is not None else {}
+        entry = found.get("entry")
+        log("release", dataset=job.asked.dataset, person=job.asked.by, outcome=outcome, entry=entry, **said)
         if error is not None:
             job.future.set_exception(error)
         else:
-            assert result is not None
-            job.future.set_result(result)
+            job.future.set_result(found)
 
     def _release(self, job: Job) -> dict[str, Any]:
         asked = job.asked
@@ -173,13 +225,57 @@ class Desk:
         while True:
             # Read now, and not when it began to wait: who pays may have changed since.
             question, cost = self._question(asked.by, asked.dataset, asked.document)
-            with self._turn(asked.dataset, alone=isinstance(question, SelectingQuestion)):
+            self._require_least(asked.dataset, question, cost)
+            # No other question of the dataset is charged in between, which would end one of two stages.
+            with self._engine(asked.dataset):
                 if time.monotonic() - job.began > LONG_AGO and not self._may_ask(asked):
                     raise not_found()
                 try:
                     return release_of(question, cost, key=asked.key)
                 except NowPaysToo:
                     continue  # a limit of theirs was set since it was read
+
+    @contextmanager
+    def _engine(self, dataset: str) -> Iterator[None]:
+        """The engine of a dataset, once it is free and answers: else SourceUnavailable, and nothing was charged."""
+        tables, reachable = self._catalog.opened(dataset).table.session.tables, self._catalog.reachable
+        with self._lock:
+            lane = self._lane(dataset)
+        with ExitStack() as held:
+            held.enter_context(lane.alone)
+            if reachable.is_lost(dataset) and reachable.is_known(dataset, within=RETRY):
+                raise SourceUnavailable(f"the rows of {dataset!r} could not be reached just now")
+            try:
+                held.enter_context(ready(tables, patience=PATIENCE))
+            except SourceUnavailable:
+                reachable.note(dataset, False)
+                raise
+            reachable.note(dataset, True)
+            yield
+
+    def probe(self) -> None:
+        """Find out which datasets can be reached, of those whose engines have nothing to do; nobody waits for it."""
+        reachable = self._catalog.reachable
+        for dataset in self._catalog.names():
+            # One that nobody asked for yet is not opened for this.
+            is_used = self._catalog.is_open(dataset) or reachable.is_lost(dataset)
+            if is_used and not reachable.is_known(dataset, within=LONG_KNOWN):
+                with self._lock:
+                    lane = self._lane(dataset)
+                lane.engine.put_if_idle("", partial(self._probe, dataset))
+
+    def _probe(self, dataset: str) -> None:
+        with suppress(ViameterError), self._engine(dataset):
+            pass
+
+    def _require_least(self, dataset: str, question: Any, cost: Mapping[str, Any]) -> None:
+        """Refuse to spend less than makes sense: a budget spent in crumbs is charged and written down for ever."""
+        spend, least = spend_of(question, cost), self._catalog.least_spend(dataset)
+        if spend.measure == least.measure and spend != spend.measure.zero and is_less(spend, least):
+            raise ParameterError(
+                f"spend={spend!r} is less than may be spent here at once: give at least {least!r}, "
+                f"{self._limits.least_share} of the budget"
+            )
 
     def _may_ask(self, asked: Asked) -> bool:
         """Whether a person may still ask: they may have been shut out while they waited."""
@@ -244,14 +340,6 @@ class Desk:
                 self._read.popitem(last=False)
         return read
 
-    @contextmanager
-    def _turn(self, dataset: str, *, alone: bool) -> Iterator[None]:
-        """Let a question of two stages run without any other charge in between, which would end it."""
-        with self._lock:
-            turns = self._turns.setdefault(dataset, Turns())
-        with turns.alone() if alone else turns.among_others():
-            yield
-
     def close(self, *, seconds: float) -> int:
         """Take no more, and wait for what runs; how many were not done by then. Those stay charged."""
         with self._lock:
@@ -260,49 +348,8 @@ class Desk:
         until = time.monotonic() + seconds
         for job in waiting:
             _wait(job.future, max(until - time.monotonic(), 0))
-        left = sum(not job.future.done() for job in waiting)
-        self._workers.shutdown(wait=left == 0, cancel_futures=True)
-        return left
-
-
-class Turns:
-    """Many at once, or one alone."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._running = 0
-        self._alone = False
-        self._wanting = 0
-
-    @contextmanager
-    def among_others(self) -> Iterator[None]:
-        """Beside others, and behind those who want to be alone: else they would wait for ever."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._alone and not self._wanting)
-            self._running += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """With nobody else."""
-        with self._changed:
-            self._wanting += 1
-            try:
-                self._changed.wait_for(lambda: not self._alone and not self._running)
-                self._alone = True
-            finally:
-                self._wanting -= 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._alone = False
-                self._changed.notify_all()
+        self._ended = True  # what waits is not begun any more
+        return sum(not job.future.done() for job in waiting)
 
 
 @contextmanager
@@ -323,6 +370,10 @@ def _require_size(question: Any) -> None:
             f"an answer has at most {MOST_CELLS} cells here, and this one {cells}: groups times aggregates; "
             "ask for fewer keys or aggregates at a time"
         )
+
+
+def _stopping() -> Problem:
+    return Problem(503, "shutting_down", "the service is being stopped; nothing was spent", retry_after=10)
 
 
 def _is_same(one: Asked, other: Asked) -> bool:

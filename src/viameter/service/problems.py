@@ -22,6 +22,7 @@ from viameter.errors import (
     LedgerUnavailable,
     OverBudget,
     SealedError,
+    SourceUnavailable,
     ViameterError,
 )
 from viameter.service.state import UnknownPerson
@@ -29,6 +30,10 @@ from viameter.service.state import UnknownPerson
 FAILED = (
     "the question failed on the data, or took too long; nothing more is said, since an error is a release. "
     "What it cost stays charged"
+)
+UNREACHABLE = (
+    "the rows of this dataset cannot be reached now: their server is gone, or busy with a query that does not end. "
+    "Nothing was spent: try again later"
 )
 UNEXPECTED = "something went wrong here, and nothing is said of it; the log of the service has this request's number"
 NO_TOKEN = (
@@ -83,6 +88,8 @@ def problem_of(error: ViameterError) -> Problem:
         return Problem(410, "answer_lost", str(error), {"entry": error.entry, "at": error.at})
     if isinstance(error, UnknownPerson):
         return Problem(404, "not_found", str(error))
+    if isinstance(error, SourceUnavailable):
+        return Problem(503, "source_unavailable", UNREACHABLE, retry_after=5)
     if isinstance(error, LedgerTampered | LedgerBehind):
         return Problem(503, "ledger_unsound", "the ledger does not hold together: nothing is charged or released")
     if isinstance(error, LedgerUnavailable):

@@ -14,6 +14,7 @@ from viameter.service.catalog import Catalog
 from viameter.service.config import Config
 from viameter.service.desk import Desk
 from viameter.service.limits import RateLimit
+from viameter.service.reachable import Reachable
 from viameter.service.state import State
 from viameter.service.watching import Metrics, log
 
@@ -77,7 +78,7 @@ def open_service(config: Config) -> Service:
         raise
     try:
         metrics = Metrics()
-        catalog = Catalog(state, ledger, config.sources, config.limits)
+        catalog = Catalog(state, ledger, config.sources, config.limits, Reachable(metrics))
         for dataset in config.datasets:
             if not catalog.has_budget(dataset.name):
                 try:

@@ -81,6 +81,12 @@ class Metrics:
         self.in_flight = Gauge(
             "viameter_questions_in_flight", "Questions that run or wait to run.", registry=self.registry
         )
+        self.reachable = Gauge(
+            "viameter_source_up",
+            "Whether the rows of a dataset could be reached when last asked for.",
+            ["dataset"],
+            registry=self.registry,
+        )
 
     def text(self) -> bytes:
         """All of them, in the format of Prometheus."""

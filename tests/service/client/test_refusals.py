@@ -26,6 +26,7 @@ KNOWN: dict[str, tuple[int, str, dict[str, Any], type[Exception]]] = {
     "refused": (409, "refused", {}, errors.LedgerError),
     "ledger_unsound": (503, "ledger_unsound", {}, errors.LedgerError),
     "ledger_unavailable": (503, "ledger_unavailable", {}, errors.LedgerUnavailable),
+    "source_unavailable": (503, "source_unavailable", {}, errors.SourceUnavailable),
     "forbidden": (403, "forbidden", {}, errors.ServiceError),
     "a code of a later version": (418, "teapot", {}, errors.ServiceError),
     "amounts that cannot be read": (409, "over_budget", {"spent": "much"}, errors.ServiceError),

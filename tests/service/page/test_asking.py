@@ -80,7 +80,7 @@ def test_a_preview_says_what_it_costs_and_spends_nothing(running: Running, visit
     assert faults(page) == []
     assert "fits the budget" in page.text
     assert "Of each patient, at most 5 rows are used; which ones are chosen at random" in page.text
-    expected = running.service.desk.preview("analyst-visits", "visits", document(answered))
+    expected = running.service.desk.preview("analyst-visits", "visits", document(answered)).result()
     # The error of the count as the preview has it, and three of the mean, for groups of three sizes.
     assert f"± {expected['aggregates'][0]['widths'][0]['width']:.0f} rows, 95 %" in page.text
     assert page.text.count("in a group of") == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 from viameter.errors import ParameterError
@@ -10,6 +11,36 @@ from viameter.query.engines.capabilities import known_engine
 from viameter.query.engines.compiled import CompiledQueries
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.names import fresh_name
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that an engine reads anew for each query: where it is, and what it was like when it was opened."""
+
+    path: str
+    view: str
+    """The name under which the engine reads it."""
+    stamp: tuple[int, int, int]
+    columns: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def opened(cls, backend: Any, path: str, view: str) -> File:
+        """A file as it is now."""
+        return cls(path, view, _stamp(path), _columns(backend, view))
+
+    def can_be_read(self, backend: Any) -> bool:
+        """Whether it has the columns that it had: other rows are read as they are. OSError if there is no file."""
+        return _stamp(self.path) == self.stamp or _columns(backend, self.view) == self.columns
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """What tells that a file was changed."""
+    found = Path(path).stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _columns(backend: Any, view: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, kind) for name, kind, *_ in backend.con.execute(f'DESCRIBE "{view}"').fetchall())
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -22,6 +53,8 @@ class EngineTable:
     """The Ibis backend that runs it."""
     keeps: tuple[Any, ...] = ()
     """What must stay alive as long as the table does, such as frames that the engine reads in place."""
+    files: tuple[File, ...] = field(default=(), kw_only=True)
+    """What must be there when it is asked."""
     unusable: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of columns of types that questions cannot use; they are left out of the expression."""
     compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)

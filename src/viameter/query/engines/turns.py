@@ -1,4 +1,4 @@
-"""Whose turn it is on a backend: one query at a time, and between queries what is left over is dropped."""
+"""A lock per backend: one query at a time, and between queries what is left over is dropped."""
 
 from __future__ import annotations
 
@@ -10,18 +10,42 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from viameter.query.engines.capabilities import PYSPARK
+
 _ATTRIBUTE = "_viameter_turn"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class NoLock:
+    """The lock of an engine that runs many queries at once, and cancels each by its own name: it is always free."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Go on."""
+        return True
+
+    def release(self) -> None:
+        """Nobody waits."""
+
+    def __enter__(self) -> bool:
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        """Nobody waits."""
+
+
+@dataclass(slots=True, eq=False)
 class Turn:
-    """The lock of a backend, and what to drop when it is held next.
+    """The locks of a backend, and what belongs to its present connection.
 
     A cancel reaches whatever runs on the connection, so no two queries may run on one. What garbage collection finds
     unused is dropped later, under the lock: a finalizer may run in the middle of a query, and would wait for itself.
     """
 
-    lock: Lock = field(default_factory=Lock)
+    lock: Lock | NoLock = field(default_factory=Lock)
+    """Held by each query, as long as the engine works on it, whoever still waits for its rows."""
+    reserved: Lock | NoLock = field(default_factory=Lock)
+    """Held for a question from before it is charged until it is answered (see `engines.leases`)."""
+    connection: int = 0
+    """The number of the present connection: what was made on an earlier one is gone."""
     to_drop: deque[Callable[[], None]] = field(default_factory=deque)
     public: WeakValueDictionary[str, Any] = field(default_factory=WeakValueDictionary)
     """The small public tables that are there, by what they hold, as long as something refers to them."""
@@ -38,8 +62,18 @@ class Turn:
             with suppress(Exception):
                 self.to_drop.popleft()()
 
+    def forget_connection(self) -> None:
+        """Another connection: temporary tables and planned queries of the last one are gone. The lock is held."""
+        self.connection += 1
+        for made in (self.to_drop, self.public, self.sizes, self.asked_once, self.prepared):
+            made.clear()
+
 
 def turn_of(backend: Any) -> Turn:
     """The turn of a backend. It hangs on the backend itself: Ibis takes two backends in memory for equal."""
-    turn: Turn = vars(backend).setdefault(_ATTRIBUTE, Turn())
-    return turn
+    found: Turn | None = vars(backend).get(_ATTRIBUTE)
+    if found is None:
+        # All tables of a Spark session are on one backend: those of one dataset must not wait for another's.
+        made = Turn(NoLock(), NoLock()) if backend.name == PYSPARK else Turn()
+        found = vars(backend).setdefault(_ATTRIBUTE, made)
+    return found

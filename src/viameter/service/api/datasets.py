@@ -17,7 +17,13 @@ from viameter.ledger.lines import Line, entries_back, line_of
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
 from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
-from viameter.service.documents import dataset_document, line_document, schema_document, scope_document
+from viameter.service.documents import (
+    dataset_document,
+    line_document,
+    loss_document,
+    schema_document,
+    scope_document,
+)
 from viameter.service.problems import Problem, not_found
 from viameter.service.watching import log
 from viameter.session.written_values import read_loss
@@ -217,4 +223,5 @@ def budgets_document(visit: Visit, dataset: str) -> dict[str, Any]:
 def _dataset(visit: Visit, name: str) -> dict[str, Any]:
     catalog = visit.service.catalog
     roles = [role.value for role in visit.person.roles(name)]
-    return dataset_document(catalog.opened(name), catalog.scope(name), roles)
+    document = dataset_document(catalog.opened(name), catalog.scope(name), roles)
+    return {**document, "least_spend": loss_document(catalog.least_spend(name))}

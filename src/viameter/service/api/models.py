@@ -143,6 +143,7 @@ class Dataset(Budget):
     measure: str
     registered: str
     roles: list[str]
+    least_spend: Loss = Field(description="What a question must spend at least; by its first number, epsilon or rho.")
 
 
 class Datasets(Reply):

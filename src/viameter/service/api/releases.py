@@ -26,9 +26,10 @@ DatasetName = Annotated[str, Path(max_length=64)]
 
 
 @router.post("/preview", response_model=m.Preview)
-def preview(dataset: DatasetName, question: m.Question, visit: Visit = needs(Action.ASK)) -> dict[str, Any]:
+async def preview(dataset: DatasetName, question: m.Question, visit: Visit = needs(Action.ASK)) -> dict[str, Any]:
     """What a question would cost and how wide its intervals would be. No row is read, and nothing is spent."""
-    return visit.service.desk.preview(visit.person.name, dataset, question.document())
+    made = visit.service.desk.preview(visit.person.name, dataset, question.document())
+    return await asyncio.wrap_future(made)
 
 
 @router.post("/releases", response_model=m.Release, responses={202: {"model": m.Release}})
@@ -52,10 +53,12 @@ async def release(
     service.releases.take(visit.person.name)
     wait = min(_seconds(prefer), service.config.limits.seconds + 5)
     loop = asyncio.get_running_loop()
-    asked = (visit.person.name, dataset, question.document(), chosen)
-    job = service.desk.ask_again(*asked)
-    if job is None:
-        job = await loop.run_in_executor(None, service.desk.ask, *asked)
+    asked = (visit.person.name, dataset, question.document())
+    # What cannot be understood is refused here, and leaves nothing behind.
+    reading = service.desk.read(*asked)
+    if not reading.done():
+        await asyncio.wrap_future(reading)
+    job = service.desk.ask(*asked, chosen)
     future = asyncio.wrap_future(job.future)
     try:
         done = await asyncio.wait_for(asyncio.shield(future), wait)

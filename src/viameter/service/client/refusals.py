@@ -14,6 +14,7 @@ from viameter.errors import (
     ParameterError,
     SealedError,
     ServiceError,
+    SourceUnavailable,
     ViameterError,
 )
 from viameter.measures import loss_from_json
@@ -64,6 +65,8 @@ def _known(code: str, message: str, given: Any, key: str | None) -> ViameterErro
         return ParameterError(message)
     if code in ("refused", "ledger_unsound"):
         return LedgerError(message)
+    if code == "source_unavailable":
+        return SourceUnavailable(message)
     return LedgerUnavailable(message) if code == "ledger_unavailable" else None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import ValidationError
 
@@ -78,9 +79,9 @@ def show_form(
 
 
 @router.post("/datasets/{dataset}/ask")
-def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
+async def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
     """What the question would cost. Nothing is read or spent, however often one looks."""
-    sheet = sheet_of(visit)
+    sheet = await run_in_threadpool(sheet_of, visit)
     whole = True
     problems: dict[str, str] = {}
     document: dict[str, Any] | None = None
@@ -92,7 +93,8 @@ def preview_question(request: Request, dataset: DatasetName, visit: Sending, sen
     try:
         if document is None:
             document = document_of(form, sheet.columns, sheet.measure)
-        preview = visit.service.desk.preview(visit.person.name, dataset, document)
+        # Not in a thread that others need: a dataset may take long.
+        preview = await asyncio.wrap_future(visit.service.desk.preview(visit.person.name, dataset, document))
     except q.Misread as wrong:
         problems, message = wrong.problems, str(wrong)
     except ViameterError as wrong:
@@ -101,9 +103,10 @@ def preview_question(request: Request, dataset: DatasetName, visit: Sending, sen
             raise
         message = problem.message
     else:
-        shown = preview_view(visit, sheet, document, preview)
-        return _form_page(request, visit, sheet, form, whole=whole, preview=shown)
-    return _form_page(request, visit, sheet, form, whole=whole, problems=problems, message=message, status=422)
+        shown = await run_in_threadpool(preview_view, visit, sheet, document, preview)
+        return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, preview=shown)
+    said: dict[str, Any] = {"problems": problems, "message": message, "status": 422}
+    return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, **said)
 
 
 @router.post("/datasets/{dataset}/release")
@@ -117,7 +120,8 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     try:
         key = read_key(sent.word("key"))
         document = read_document(sent.text("question"))
-        job = await loop.run_in_executor(None, service.desk.ask, person, dataset, document, key)
+        await asyncio.wrap_future(service.desk.read(person, dataset, document))
+        job = service.desk.ask(person, dataset, document, key)
         future = asyncio.wrap_future(job.future)
         try:
             await asyncio.wait_for(asyncio.shield(future), PATIENCE)
