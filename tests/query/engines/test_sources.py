@@ -156,7 +156,7 @@ def test_files_beside_a_database_are_copied_to_it_and_dropped_with_their_table(f
         database.execute(f"CREATE TABLE wide AS SELECT {columns} FROM flights")
     second = open_source(folder / "second.duckdb", table="wide", beside=first)
     assert (second.columns, second.unusable) == (("n", "h", "e"), ("l",))
-    assert [row["h"] for row in rows_of(second)] == [float(row["n"] * 10**30) for row in ROWS]
+    assert [row["h"] for row in rows_of(second)] == [1e30, 2e30, 3e30]
     others = [open_source(folder / name, beside=first) for name in ("flights.parquet", "flights.csv")]
     assert all(table.backend is first.backend for table in (second, *others))
     joined = first.expression.join(others[0].expression, "n").select("k", "n")
