@@ -7,7 +7,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,15 +16,15 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, SourceUnavailable, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
+from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
+from viameter.ledger.sizes import require_size
 from viameter.query.engines import DataWarning, UnreadableData, copied
-from viameter.query.engines.names import split_name
-from viameter.query.engines.postgres_links import aside
-from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_share, read_size
 from viameter.service.least import least_spend
+from viameter.service.places import Place, in_spark, place_of
 from viameter.service.reachable import Reachable
-from viameter.service.state import SAME_ROWS, Registered, State
+from viameter.service.state import DatasetRetired, Registered, State
 from viameter.session import Table
 from viameter.session import open as open_table
 from viameter.session.budget import check_budget
@@ -36,6 +36,8 @@ from viameter.session.written_values import read_loss, read_unit
 DESCRIPTION = frozenset({"title", "description", "columns"})
 """What may be said anew of a dataset at any time; all else is settled when it is registered."""
 SETTLED = frozenset({"source", "table", "unit", "types", "order"})
+AT_ONCE = frozenset({"budget", "renews", "strict"})
+"""What is said when a dataset is registered and not kept with it: the ledger has its budget."""
 LONGEST = 10_000
 COLUMN_KEYS = frozenset({"description", "values", "bounds"})
 MOVED = (
@@ -43,14 +45,8 @@ MOVED = (
     "put them back where they were; if these are the rows of others, register them as a new dataset"
 )
 UNREADABLE = "the rows of the dataset {!r} cannot be read any more: whoever registered it must look at them"
-MAYBE_SAME = (
-    "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
-    "is; let the users of both sources execute pg_control_system() before they are registered"
-)
 LONG_WAIT, SHORT_WAIT = 10.0, 0.5
 """Seconds for which a dataset that is being opened is waited for: at first, and if it could not be reached before."""
-CERTAIN = "postgresql system "
-"""How the place of rows begins whose server says which one it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +55,23 @@ class Opened:
 
     registered: Registered
     table: Table
+    batch: str = ""
+    """Which batch of rows it is, of a dataset whose budget starts over with new ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where rows are, in words that are the same for the same rows, under whatever name they are asked for."""
+class Candidate:
+    """A dataset that can be registered."""
 
-    text: str
-    by_address: str | None = None
-    """The words for it if the server did not say which one it is."""
-    on_server: str = ""
-    """The end of the words, which are the same on all servers."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """All words for it."""
-        return (self.text,) if self.by_address is None else (self.text, self.by_address)
+    settled: Mapping[str, Any]
+    """What is kept with it."""
+    rows: Table
+    place: Place
+    known: Scope | None
+    """The budget that the ledger has for it already."""
+    budget: Loss
+    renews: str | None
+    batch: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,8 @@ class Catalog:
         self._state, self._ledger, self._sources, self._limits = state, ledger, dict(sources), limits
         self.reachable = reachable
         self._opened: dict[str, Opened] = {}
-        self._asked: dict[tuple[str, str, bool], Table] = {}
+        self._asked: dict[tuple[str, str, bool], tuple[Table, Table]] = {}
+        """A dataset as somebody asks it, beside the table that it was made of."""
         self._registering = threading.RLock()
         self._lock = threading.Lock()
         self._openings: dict[str, Opening] = {}
@@ -119,60 +117,70 @@ class Catalog:
         """What was registered under a name."""
         return self._state.dataset(name)
 
+    def examine(self, name: str, document: Mapping[str, Any], *, beside: Iterable[Registered]) -> Candidate:
+        """A dataset that can be registered beside others; refused otherwise. Nothing is written.
+
+        Rows are looked at: whether they can be read, and whether values are of the types that are said. What is said
+        of it is for who registers them; later nobody is told of it.
+        """
+        if not isinstance(name, str) or not re.fullmatch(NAME, name):
+            raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
+        unknown = sorted(set(document) - DESCRIPTION - SETTLED - AT_ONCE)
+        if unknown:
+            raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
+        budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
+        if budget is not None:
+            require_size(budget)
+        strict = document.get("strict", True)
+        if not isinstance(strict, bool):
+            raise FormatError(f"strict={plain(strict)}: expected true or false")
+        renews = read_policy(document.get("renews"))
+        settled = {key: value for key, value in document.items() if key not in AT_ONCE and value is not None}
+        _check_description(settled)
+        batch = self._batch(name)
+        source, table = self._source(settled)
+        rows = self._open_rows(settled, source, table, strict=strict)
+        check_columns(settled, rows)
+        _require_limits(rows)
+        known = self._scope(name)
+        limit = budget if known is None else known.budget
+        if limit is None:
+            raise ParameterError("budget is missing: what may be spent on this dataset in all")
+        if known is None:
+            check_budget(limit)
+        else:
+            _require_same_terms(known, budget, renews)
+            self._purse(name, rows)  # refused, if what it is a budget of is something else
+        place = self._place(settled, source, table, rows)
+        place.refuse_same(name, beside)
+        return Candidate(settled, rows, place, known, limit, renews, batch)
+
     def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
-        """A new dataset with its budget. Rows are looked at: whether they can be read, and whether values are of the
-        types that are said. What is said of it is for who registers them; later nobody is told of it. Values that are
-        of another type are refused, unless strict is false: then they are read as NULL.
+        """A new dataset with its budget. Values that are of another type than is said are refused, unless strict is
+        false: then they are read as NULL.
 
         The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
         what was spent of it.
         """
-        if not isinstance(name, str) or not re.fullmatch(NAME, name):
-            raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
-        unknown = sorted(set(document) - DESCRIPTION - SETTLED - {"budget", "strict"})
-        if unknown:
-            raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
-        budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
-        strict = document.get("strict", True)
-        if not isinstance(strict, bool):
-            raise FormatError(f"strict={plain(strict)}: expected true or false")
-        once = ("budget", "strict")
-        settled = {key: value for key, value in document.items() if key not in once and value is not None}
-        _check_description(settled)
         # Before anything is locked: a server that does not answer is nobody else's concern.
-        source, table = self._source(settled)
-        opened = self._open_rows(settled, source, table, strict=strict)
-        check_columns(settled, opened)
-        _require_limits(opened)
+        made = self.examine(name, document, beside=self._state.datasets())
+        is_new = made.known is None
         with self._registering:
-            known = self._scope(name)
-            if known is None:
-                if budget is None:
-                    raise ParameterError("budget is missing: what may be spent on this dataset in all")
-                check_budget(budget)
-            elif budget is not None and budget != known.budget:
-                raise ParameterError(
-                    f"the ledger has a budget of {known.budget!r} for {name!r}: leave budget out to take it as it is"
-                )
-            if known is not None:
-                self._purse(name, opened)  # refused, if what it is a budget of is something else
-            place = self._place(settled, source, table, opened)
-            self._refuse_same(name, source, table, place)
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
-            unfinished = known is None and self._is_unfinished(name, settled, place)
+            unfinished = is_new and self._is_unfinished(name, made.settled, made.place)
             if not unfinished:
-                self._state.add_dataset(name, settled, place=place.text, by=by)
-            if known is None:
-                assert budget is not None
-                try:
-                    self._ledger.define(name, budget, opened.session.space, by=by, why=why)
-                except BaseException:
-                    if not unfinished:
-                        self._state.drop_dataset(name, by=by)
-                    raise
-            registered = self._state.dataset(name)
-            assert registered is not None
-            return self._keep(registered, opened)
+                self._state.add_dataset(name, made.settled, place=made.place.text, by=by)
+            try:
+                # Again, now that others see this one: of two processes that register shared rows at once, one does.
+                made.place.refuse_same(name, self._state.datasets())
+                if is_new:
+                    space = made.rows.session.space
+                    self._ledger.define(name, made.budget, space, by=by, why=why, renews=made.renews)
+            except BaseException:
+                if not unfinished:
+                    self._state.drop_dataset(name, by=by)
+                raise
+            return self._keep(self._require(name), made.rows, self._batch(name) if is_new else made.batch)
 
     def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
         """Say something else of a dataset: its title, its description, what is public of its columns."""
@@ -187,8 +195,33 @@ class Catalog:
             # Of columns that are not named now, what was said stays.
             said["columns"] = {**opened.registered.document.get("columns", {}), **document["columns"]}
         self._state.describe_dataset(name, said, by=by, changed=document)
-        with self._registering:
-            self._opened[name] = replace(opened, registered=replace(opened.registered, document=said))
+
+    def retire(self, name: str, *, by: str, why: str) -> None:
+        """Let a dataset be asked no more, in any process; what was asked before is answered again.
+
+        Its rows stay registered, so that nobody gives them a second budget: `reinstate` takes it back.
+        """
+        self._state.set_retired(self._require(name).name, True, by=by, why=_read_why(why))
+
+    def reinstate(self, name: str, *, by: str, why: str) -> None:
+        """Let a dataset that was retired be asked again, under the budget that it had."""
+        self._state.set_retired(self._require(name).name, False, by=by, why=_read_why(why))
+
+    def renew(self, name: str, *, by: str, why: str) -> Scope:
+        """Start the budget of a dataset over, with the limits of single people: new rows have arrived.
+
+        Whoever says so answers for it: from now on, questions are of the new rows alone. Files that are kept in
+        memory are read again. ParameterError, if its budget was not registered to start over with new rows.
+        """
+        for limit in self.personal_scopes(name).values():
+            if limit.terms.renews == ON_NEW_ROWS:
+                self._ledger.renew(limit.name, by=by, why=why)
+        # The last, since it alone lets anything be spent.
+        return self._ledger.renew(name, by=by, why=why)
+
+    def _batch(self, name: str) -> str:
+        scope = self._ledger.store.scope(name)
+        return scope.period if scope is not None and scope.terms.renews == ON_NEW_ROWS else ""
 
     def opened(self, name: str) -> Opened:
         """A dataset, opened when it is first needed; ParameterError if there is none.
@@ -196,42 +229,57 @@ class Catalog:
         It is opened in a thread of its own, once for all who wait: SourceUnavailable if that takes too long, which ends
         their waiting and not the opening.
         """
-        found = self._opened.get(name)
-        if found is not None:
-            return found
+        return self._open(self._require(name))
+
+    def _require(self, name: str) -> Registered:
         registered = self._state.dataset(name)
         if registered is None:
             raise ParameterError(f"there is no dataset {plain(name)}")
-        with self._lock:
-            if name in self._opened:
-                return self._opened[name]
-            opening = self._openings.get(name)
-            if opening is None:
-                opening = self._openings[name] = Opening(Future(), time.monotonic())
-                began = threading.Thread(target=self._open, args=[registered, opening], name="viameter-opening")
-                began.daemon = True
-                began.start()
-        try:
-            return opening.result(wait=SHORT_WAIT if self.reachable.is_lost(name) else LONG_WAIT)
-        except TimeoutError:
-            self.reachable.note(name, False)
-            raise SourceUnavailable(f"the dataset {name!r} takes long to be opened: try again") from None
+        return registered
 
-    def _open(self, registered: Registered, opening: Opening) -> None:
+    def _open(self, registered: Registered) -> Opened:
+        """A dataset as it is registered now, with the rows of its present batch."""
+        name = registered.name
+        while True:
+            batch = self._batch(name)
+            with self._lock:
+                found = self._opened.get(name)
+                if found is not None and found.batch == batch:
+                    return replace(found, registered=registered)
+                opening = self._openings.get(name) or self._begin_opening(registered)
+            try:
+                opening.result(wait=SHORT_WAIT if self.reachable.is_lost(name) else LONG_WAIT)
+            except TimeoutError:
+                self.reachable.note(name, False)
+                raise SourceUnavailable(f"the dataset {name!r} takes long to be opened: try again") from None
+
+    def _begin_opening(self, registered: Registered) -> Opening:
+        """Open a dataset in a thread of its own. The lock is held."""
+        made = self._openings[registered.name] = Opening(Future(), time.monotonic())
+        thread = threading.Thread(target=self._finish_opening, args=[registered, made], name="viameter-opening")
+        thread.daemon = True
+        thread.start()
+        return made
+
+    def _finish_opening(self, registered: Registered, opening: Opening) -> None:
         """Open a dataset, for all who wait for it."""
         try:
-            opening.future.set_result(self._opened_now(registered))
+            result = self._opened_now(registered)
         except BaseException as problem:
             self.reachable.note(registered.name, not isinstance(problem, SourceUnavailable))
+            self._end_opening(registered.name)
             opening.future.set_exception(problem)
         else:
             self.reachable.note(registered.name, True)
-        finally:
-            with self._lock:
-                del self._openings[registered.name]
+            self._end_opening(registered.name)
+            opening.future.set_result(result)
+
+    def _end_opening(self, name: str) -> None:
+        with self._lock:
+            del self._openings[name]
 
     def _opened_now(self, registered: Registered) -> Opened:
-        name = registered.name
+        name, batch = registered.name, self._batch(registered.name)  # before rows are read: later ones are read again
         source, table = self._source(registered.document)
         try:
             rows = self._open_rows(registered.document, source, table, strict=False)
@@ -240,28 +288,35 @@ class Catalog:
         place = self._place(registered.document, source, table, rows)
         if registered.place not in place.texts:
             raise ParameterError(MOVED.format(name))
-        self._refuse_same(name, source, table, place)
-        return self._keep(registered, rows)
+        place.refuse_same(name, self._state.datasets())
+        return self._keep(registered, rows, batch)
 
-    def _keep(self, registered: Registered, rows: Table) -> Opened:
+    def _keep(self, registered: Registered, rows: Table, batch: str) -> Opened:
         """A dataset whose rows are open, from now on under its budget."""
         purse = self._purse(registered.name, rows)
-        made = Opened(registered, Table(rows.session.under(purse), rows.relation))
+        made = Opened(registered, Table(rows.session.under(purse), rows.relation), batch)
         self._opened[registered.name] = made
         return made
 
     def asked_by(self, name: str, person: str) -> Table:
-        """A dataset as somebody asks it: their own limit pays too, if they have one."""
+        """A dataset as somebody asks it: their own limit pays too, if they have one. DatasetRetired if nobody may."""
+        registered = self._require(name)
+        if registered.retired is not None:
+            raise DatasetRetired(name, registered.retired)
+        opened = self._open(registered)
         limited = self._has_scope(personal(name, person))
         found = self._asked.get((name, person, limited))
-        if found is None:
+        if found is None or found[0] is not opened.table:
             own = [personal(name, person)]
             # A limit that is set between this look and the charge is seen by the charge itself.
             paying = {"scopes": own} if limited else {"unless": own}
-            made = self.opened(name).table.asked_by(person, deadline=self._limits.seconds, **paying)
-            # Two threads may have made one: all use the same, and it stays.
-            found = self._asked.setdefault((name, person, limited), made)
-        return found
+            made = opened.table.asked_by(person, deadline=self._limits.seconds, **paying)
+            # Two threads may have made one: all use the same, as long as the dataset stays open.
+            with self._lock:
+                found = self._asked.get((name, person, limited))
+                if found is None or found[0] is not opened.table:
+                    found = self._asked[name, person, limited] = (opened.table, made)
+        return found[1]
 
     def scope(self, name: str) -> Scope:
         """The budget of a dataset as it stands."""
@@ -285,9 +340,11 @@ class Catalog:
         scope = personal(name, person)
         if self._scope(scope) is not None:
             return self._ledger.set_budget(scope, budget, by=by, why=why)
-        if budget.measure != self.scope(name).measure:
-            raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
-        return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
+        of = self.scope(name)
+        if budget.measure != of.measure:
+            raise ParameterError(f"budget={budget!r}: the dataset is counted in {of.measure!r}")
+        space = self.opened(name).table.session.space
+        return self._ledger.define(scope, budget, space, by=by, why=why, renews=of.terms.renews)
 
     def is_open(self, name: str) -> bool:
         """Whether a dataset was opened."""
@@ -385,7 +442,7 @@ class Catalog:
             return source.url, table
         if source.spark is not None:
             session = self._spark_session(source)
-            _in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
+            in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
             return session, table
         assert source.folder is not None
         file, _, inner = table.partition("#")
@@ -398,28 +455,8 @@ class Catalog:
         return str(path), inner or None
 
     def _place(self, document: Mapping[str, Any], source: Any, table: str | None, opened: Table) -> Place:
-        """Where rows are. What is opened and what is looked for here was found once: links may move in between."""
-        if not isinstance(source, str):
-            # In one process there is one session, whatever master or server others ask for.
-            is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
-            server = f" {source.client.host}".casefold() if is_remote else ""
-            return Place(f"spark{server}#{_in_spark(source, str(table))}")
-        if not _is_file(source):
-            backend = opened.session.tables[0].backend
-            with aside(backend):
-                return _in_postgres(backend.con, str(table))
-        return Place(f"{source}#{_in_duckdb(table)}")
-
-    def _refuse_same(self, name: str, source: Any, table: str | None, place: Place) -> None:
-        """Refuse rows that others are by another name: a file by a hard link, a table of a server that is unknown."""
-        for other in self._state.datasets():
-            if other.name == name:
-                continue
-            if other.place in place.texts or (_is_file(source) and _is_linked(other, source, table)):
-                raise ParameterError(SAME_ROWS.format(other.name))
-            is_certain = place.text.startswith(CERTAIN) and other.place.startswith(CERTAIN)
-            if place.on_server and other.place.endswith(place.on_server) and not is_certain:
-                raise ParameterError(MAYBE_SAME.format(other.name))
+        is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
+        return place_of(source, table, opened.session.source, is_remote=is_remote)
 
     def _spark_session(self, source: Source) -> Any:
         try:
@@ -437,85 +474,26 @@ class Catalog:
             return self._spark[source.name]
 
 
-def _is_file(source: Any) -> bool:
-    return isinstance(source, str) and "://" not in source
-
-
-def _is_linked(other: Registered, source: str, table: str | None) -> bool:
-    """Whether a dataset was registered from this file, by whatever path; other links are seen through."""
-    end = f"#{_in_duckdb(table)}"
-    if not Path(other.place).is_absolute() or not other.place.endswith(end):
-        return False
-    try:
-        return Path(other.place.removesuffix(end)).samefile(source)
-    except OSError:  # gone by now
-        return False
-
-
-def _in_spark(session: Any, table: str) -> str:
-    """A table as Spark finds it, which knows it by its catalog and database or without, in capitals or without."""
-    schema, name = split_name(table)
-    parts = [*(schema.split(".") if schema else ()), name]
-    quoted = ".".join("`{}`".format(part.replace("`", "``")) for part in parts)
-    with without_warnings_of_engines():
-        try:
-            found = session.catalog.getTable(quoted)
-        except Exception:  # by the name of its kind in each of Spark's clients; its words may say more
-            raise ParameterError(f"table={plain(table)}: Spark finds no such table") from None
-    # Views that end with the session are in no catalog.
-    return ".".join([found.catalog or "", *(found.namespace or ()), found.name]).casefold()
-
-
-def _in_postgres(connection: Any, table: str) -> Place:
-    """A table as its server knows it, by whatever address, user or words it was found."""
-    import psycopg
-
-    schema, name = split_name(table)
-    where = "n.nspname = current_schema() AND pg_catalog.pg_table_is_visible(c.oid)"
-    with_schema = "n.nspname = %(schema)s::text"
-    wanted = (
-        "SELECT current_database(), n.nspname, c.relname FROM pg_catalog.pg_class c "
-        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        f"WHERE c.relname = %(name)s::text AND {where if schema is None else with_schema}"
-    )
-    try:
-        # As text, since the server cuts names that are too long.
-        found = connection.execute(wanted, {"name": name, "schema": schema}).fetchone()
-        number = _number_of(connection)
-    except psycopg.Error as error:
-        raise ParameterError(
-            f"table={plain(table)}: the server does not say where it is ({type(error).__name__})"
-        ) from None
-    if found is None:
-        raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
-    on_server = f"/{found[0]}#{found[1]}.{found[2]}"
-    by_address = f"postgresql {connection.info.host}:{connection.info.port}{on_server}"
-    return Place(by_address if number is None else f"{CERTAIN}{number}{on_server}", by_address, on_server)
-
-
-def _number_of(connection: Any) -> int | None:
-    """The number that a server was given when it was made; None if this user may not see it."""
-    import psycopg
-
-    try:
-        with connection.transaction():  # of its own: what is refused ends it, and the connection stays
-            found = connection.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()").fetchone()
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
-        return None
-    return None if found is None or found[0] is None else int(found[0])
-
-
-def _in_duckdb(table: str | None) -> str:
-    """A table of a DuckDB file, which knows it in capitals or without, and by its schema or without."""
-    if table is None:
-        return ""
-    schema, name = split_name(table)
-    return f"{schema or 'main'}.{name}".casefold()
-
-
 def personal(name: str, person: str) -> str:
     """What the limit of a person for a dataset is called in the ledger; no dataset's name has such a sign."""
     return f"{name}@{person}"
+
+
+def _require_same_terms(known: Scope, budget: Loss | None, renews: str | None) -> None:
+    """Refuse other terms than those of a budget that the ledger has."""
+    if budget is not None and budget != known.budget:
+        raise ParameterError(
+            f"the ledger has a budget of {known.budget!r} for {known.name!r}: leave budget out to take it as it is"
+        )
+    if renews is not None and renews != known.terms.renews:
+        policy = "never starts over" if known.terms.renews is None else f"starts over ({known.terms.renews})"
+        raise ParameterError(f"renews={renews!r}: the ledger has a budget for {known.name!r} that {policy}")
+
+
+def _read_why(why: str) -> str:
+    if not isinstance(why, str) or not why.strip():
+        raise ParameterError("why: expected a reason, which is written down")
+    return why
 
 
 def _require_limits(table: Table) -> None:

@@ -38,7 +38,7 @@ from viameter.service.documents import answer_document, preview_document
 from viameter.service.lanes import Lane
 from viameter.service.least import is_less
 from viameter.service.problems import Problem, not_found
-from viameter.service.state import Asked, State, now
+from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
 from viameter.session.written import preview_of, read_cost, read_question, release_of, spend_of
@@ -102,13 +102,16 @@ class Desk:
             lane.previews += 1
         return lane.read(person, made)
 
-    def read(self, person: str, dataset: str, document: Mapping[str, Any]) -> Future[None]:
+    def read(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Future[None]:
         """Understand a question, which leaves nothing behind; at once, if it is known to be understood."""
 
         def understand() -> None:
             try:
                 with _not_too_deep():
                     self._question(person, dataset, document)
+            except DatasetRetired:
+                if self._charged(person, key) is None:
+                    raise  # what was charged before is answered again
             finally:
                 with self._lock:
                     lane.questions -= 1
@@ -230,6 +233,8 @@ class Desk:
             with self._engine(asked.dataset):
                 if time.monotonic() - job.began > LONG_AGO and not self._may_ask(asked):
                     raise not_found()
+                if self._question(asked.by, asked.dataset, asked.document)[0] is not question:
+                    continue  # new rows, or another limit, since it was read
                 try:
                     return release_of(question, cost, key=asked.key)
                 except NowPaysToo:

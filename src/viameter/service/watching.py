@@ -87,6 +87,12 @@ class Metrics:
             ["dataset"],
             registry=self.registry,
         )
+        self.differences = Gauge(
+            "viameter_configuration_differences",
+            "In how many words the configuration says something else of a dataset than what is registered.",
+            ["dataset"],
+            registry=self.registry,
+        )
 
     def text(self) -> bytes:
         """All of them, in the format of Prometheus."""

@@ -10,7 +10,7 @@ from tests.service.serving import QUESTION, make_config, running_in
 
 from viameter.errors import ParameterError
 from viameter.query.engines.quiet import without_warnings_of_engines
-from viameter.service.catalog import _in_spark
+from viameter.service.places import in_spark
 from viameter.service.service import open_service
 
 ROWS = [
@@ -90,5 +90,5 @@ def test_a_table_of_spark_has_one_budget_by_whatever_name(spark_session: Any, tm
 
 def test_a_table_that_spark_does_not_find_is_refused_by_its_name_alone(spark_session: Any) -> None:
     with pytest.raises(ParameterError) as refused:
-        _in_spark(spark_session, "nowhere.stays")
+        in_spark(spark_session, "nowhere.stays")
     assert str(refused.value) == "table='nowhere.stays': Spark finds no such table"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from viameter.errors import ViameterError
+from viameter.errors import ParameterError, ViameterError
 from viameter.ledger import Ledger
 from viameter.ledger.lines import Line, entries_back, line_of
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
@@ -21,12 +21,13 @@ from viameter.service.documents import (
     dataset_document,
     line_document,
     loss_document,
+    registered_document,
     schema_document,
     scope_document,
 )
 from viameter.service.problems import Problem, not_found
 from viameter.service.watching import log
-from viameter.session.written_values import read_loss
+from viameter.session.written_values import read_loss, read_unit
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200
@@ -68,6 +69,31 @@ def describe_dataset(dataset: DatasetName, body: m.Description, visit: Visit = n
     """Say something else of a dataset: title, description, what is public of its columns."""
     visit.service.catalog.describe(dataset, body.model_dump(exclude_none=True), by=visit.person.name)
     return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/retire", response_model=m.Dataset)
+def retire_dataset(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Let a dataset be asked no more. Its history, answers and budget stay: its rows are not given another one."""
+    visit.service.catalog.retire(dataset, by=visit.person.name, why=body.why)
+    return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/reinstate", response_model=m.Dataset)
+def reinstate_dataset(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Let a dataset that was retired be asked again, under the budget that it had."""
+    visit.service.catalog.reinstate(dataset, by=visit.person.name, why=body.why)
+    return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/renew", response_model=m.Budgets)
+def renew_budget(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Start a budget over that was registered with renews="rows": say that new rows have arrived, and which.
+
+    It is a promise: from now on, questions are of the new rows alone. What was spent on others stays spent, and whoever
+    is among both loses twice; `ever_spent` adds it all up.
+    """
+    visit.service.catalog.renew(dataset, by=visit.person.name, why=body.why)
+    return budgets_document(visit, dataset)
 
 
 @router.get("/{dataset}/schema", response_model=m.Schema)
@@ -112,9 +138,14 @@ def set_roles(
 
 
 def grant_roles(visit: Visit, dataset: str, person: str, roles: list[Role]) -> None:
-    """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are."""
+    """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are.
+
+    Nobody grants themselves a role: who keeps a dataset's budget is not to spend it unless others say so.
+    """
     if visit.service.state.person(person) is None:
         raise not_found()
+    if person == visit.person.name and not visit.person.roles(dataset).issuperset(roles):
+        raise ParameterError("nobody grants themselves a role: another custodian or an admin does")
     wanted = [Grant(role, dataset) for role in roles if role in GRANTED_BY_CUSTODIANS]
     visit.service.state.set_roles(person, wanted, among=GRANTED_BY_CUSTODIANS, dataset=dataset, by=visit.person.name)
 
@@ -223,5 +254,15 @@ def budgets_document(visit: Visit, dataset: str) -> dict[str, Any]:
 def _dataset(visit: Visit, name: str) -> dict[str, Any]:
     catalog = visit.service.catalog
     roles = [role.value for role in visit.person.roles(name)]
-    document = dataset_document(catalog.opened(name), catalog.scope(name), roles)
-    return {**document, "least_spend": loss_document(catalog.least_spend(name))}
+    registered, scope = catalog.registered(name), catalog.scope(name)
+    if registered is not None and registered.retired is not None:
+        # Its rows may be gone.
+        found = registered_document(registered, read_unit(registered.document["unit"]), scope, roles)
+    else:
+        found = dataset_document(catalog.opened(name), scope, roles)
+    manages = visit.person.may(Action.MANAGE, name)
+    return {
+        **found,
+        "least_spend": loss_document(catalog.least_spend(name)),
+        "differs": visit.service.differences(name) if manages else None,
+    }

@@ -55,7 +55,7 @@ async def release(
     loop = asyncio.get_running_loop()
     asked = (visit.person.name, dataset, question.document())
     # What cannot be understood is refused here, and leaves nothing behind.
-    reading = service.desk.read(*asked)
+    reading = service.desk.read(*asked, chosen)
     if not reading.done():
         await asyncio.wrap_future(reading)
     job = service.desk.ask(*asked, chosen)

@@ -120,7 +120,7 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     try:
         key = read_key(sent.word("key"))
         document = read_document(sent.text("question"))
-        await asyncio.wrap_future(service.desk.read(person, dataset, document))
+        await asyncio.wrap_future(service.desk.read(person, dataset, document, key))
         job = service.desk.ask(person, dataset, document, key)
         future = asyncio.wrap_future(job.future)
         try:
