@@ -14,7 +14,8 @@ from fastapi.security import HTTPBearer
 from viameter.service.access import OF_ALL, Action, Person, roles_for
 from viameter.service.problems import NOTHING_SPENT, Problem, explained, forbidden, not_found, unauthorized
 from viameter.service.secrets import guard_of
-from viameter.service.service import Service
+from viameter.service.service import ADMIN, Service
+from viameter.service.token_files import place_beside, remove_used
 
 BEARER = HTTPBearer(auto_error=False, description="A token, as an admin gave it out.")
 COOKIE = "viameter_login"
@@ -54,7 +55,14 @@ def by_token(request: Request) -> Person:
     if found is None:
         service.logins.take(_address(request))
         raise unauthorized()
+    got_in(service, found)
     return found
+
+
+def got_in(service: Service, person: Person) -> None:
+    """Remove the file in which the admin's token was handed over, once that token is used."""
+    if person.name == ADMIN:
+        remove_used(place_beside(service.config.storage), person.token)
 
 
 def by_cookie(request: Request) -> Person | None:

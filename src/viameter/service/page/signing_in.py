@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from viameter.service.access import Action
-from viameter.service.api.needing import COOKIE, Visit, _address, by_cookie, page_needs, service_of
+from viameter.service.api.needing import COOKIE, Visit, _address, by_cookie, got_in, page_needs, service_of
 from viameter.service.page.forms import Sent
 from viameter.service.page.rendering import redirect, render
 
@@ -37,6 +37,7 @@ def sign_in(request: Request, form: Sent) -> Response:
         service.logins.take(_address(request))
         error = "This token opens nothing: it may be mistyped, revoked or expired. Ask an admin for a new one."
         return render(request, "login.html", status=422, next=after, error=error)
+    got_in(service, person)
     request.scope["state"]["person"] = person.name
     service.requests.take(person.name)
     hours = service.config.limits.login_hours
