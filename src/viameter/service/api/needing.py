@@ -123,11 +123,19 @@ def require_guard(request: Request, given: str) -> None:
 
 
 def _is_from_here(request: Request) -> bool:
-    """Whether a form was sent by a page of this host: as the browser says, or by the origin that it names."""
+    """Whether a form was sent by a page of this origin: as the browser says, or by the origin that it names.
+
+    What names neither is no browser of the last years, and has the guard or nothing.
+    """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         return site in ("same-origin", "none")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+    if origin is None:
+        return True
+    named = urlsplit(origin)
+    # Whoever can put a page into the network's way could put one at http:// of the same host.
+    is_secure = named.scheme == "https" or not service_of(request).config.server.https
+    return named.netloc == request.headers.get("host", "") and is_secure
 
 
 class SignInFirst(Exception):

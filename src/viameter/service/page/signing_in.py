@@ -1,4 +1,16 @@
-"""Signing in: whoever shows a token gets a cookie, which is worth nothing once the token is."""
+"""Signing in: whoever shows a token gets a cookie, which is worth nothing once the token is.
+
+The cookie is SameSite=Lax: a link in a mail leads to the page that it names, and not to "Sign in". So whatever another
+site can make a browser send with the cookie is a GET that opens a page. That is safe by what does not rest on SameSite:
+
+- A GET changes nothing. Whatever changes something is a POST, of which every one carries the guard, a hash of the
+  cookie's secret, which only pages of this service have; and browsers say where a form comes from (`Sec-Fetch-Site`,
+  else `Origin`), which is to be this very origin. Signing in needs the latter too, so that nobody is signed in as
+  somebody else.
+- Another site cannot read what it opens (no CORS), nor frame it (frame-ancestors 'none'), nor keep a hand on its window
+  (Cross-Origin-Opener-Policy).
+- The API takes tokens in a header, and no cookie.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +62,7 @@ def sign_in(request: Request, form: Sent) -> Response:
         path=service.config.server.prefix or "/",
         secure=service.config.server.https,
         httponly=True,
-        samesite="strict",
+        samesite="lax",
     )
     return answered
 
@@ -61,7 +73,7 @@ def sign_out(request: Request, visit: Leaving, form: Sent) -> Response:
     service = visit.service
     service.state.sign_out(request.cookies[COOKIE])
     answered = redirect(request, "/login", done="signed_out")
-    answered.delete_cookie(COOKIE, path=service.config.server.prefix or "/", httponly=True, samesite="strict")
+    answered.delete_cookie(COOKIE, path=service.config.server.prefix or "/", httponly=True, samesite="lax")
     return answered
 
 
