@@ -65,8 +65,6 @@ class LedgerCommand(click.Command):
             "public_key": _public_key(storage.signing_key),
         }
         rest = super().parse_args(ctx, [*args[:at], CONFIGURED, *args[at:]])
-        if ctx.params["location"] != CONFIGURED:
-            raise click.UsageError("give either LOCATION or --config", ctx)
         ctx.params["location"] = storage.ledger
         return rest
 
