@@ -29,6 +29,8 @@ COUNT: dict[str, Any] = {"aggregates": {"n": {"count": True}}, "spend": {"zcdp":
 CONFIG = """
 [server]
 port = 0
+prefix = "{prefix}"
+https = {https}
 shutdown_seconds = {shutdown_seconds}
 trusted_proxies = "{trusted_proxies}"
 [storage]
@@ -72,6 +74,8 @@ SETTINGS: dict[str, Any] = {
     "waiting": 100,
     "budget": "1",
     "trusted_proxies": "",
+    "prefix": "",
+    "https": "false",
 }
 ROWS = {"slow": 2_000, "endless": 40_000_000}
 """Each of so many rows is joined with fifty thousand: about half a second of work, and more than anybody waits for."""
