@@ -10,9 +10,10 @@ from viameter import ledger as ledgers
 from viameter.errors import FormatError, LedgerUnavailable, ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.service.access import Grant, Role
+from viameter.service.budget_metrics import BudgetMetrics
 from viameter.service.catalog import Catalog
 from viameter.service.config import Config
-from viameter.service.desk import Desk
+from viameter.service.desk import GRACE, Desk
 from viameter.service.limits import RateLimit
 from viameter.service.state import State
 from viameter.service.watching import Metrics, log
@@ -87,6 +88,7 @@ def open_service(config: Config) -> Service:
                 except (FormatError, ParameterError) as problem:
                     raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
         desk = Desk(catalog, ledger, state, config.limits, metrics)
+        metrics.registry.register(BudgetMetrics(ledger, catalog.names, seconds=config.limits.seconds + GRACE))
     except BaseException:
         state.close()
         ledger.close()
