@@ -61,7 +61,7 @@ def test_nothing_is_left_where_no_token_was_made(tmp_path: Path, replaces: bool)
 
     assert not write_token(tmp_path / "token", lambda: None, replaces=replaces)
     with pytest.raises(RuntimeError):
-        write_token(tmp_path / "token", fail, replaces=replaces)  # type: ignore[arg-type]
+        write_token(tmp_path / "token", fail, replaces=replaces)
     assert list(tmp_path.iterdir()) == []
 
 

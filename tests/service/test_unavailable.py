@@ -152,7 +152,7 @@ def prepared(running: Running, entry: dict[str, str], method: str, path: str, ke
         secret = "" if path == "/login" else cookie_of(running, "admin")
         sent["headers"] = {"cookie": f"{COOKIE}={secret}"} if secret else {}
         if method == "POST":
-            sent["data"] = {"guard": guard_of(secret), **FORMS.get(path, lambda _: {})(key)}
+            sent["data"] = {"guard": guard_of(secret), **(FORMS[path](key) if path in FORMS else {})}
         return lambda: running.client().request(method, at, **sent)
     if (method, path) in BODIES:
         sent["json"] = BODIES[method, path]("visits")

@@ -72,17 +72,21 @@ class Stopping:
     def __init__(self, server: uvicorn.Server, seconds: float) -> None:
         self._server, self._seconds = server, seconds
         self._until: float | None = None
-        self._told = threading.Event()
+        self._told, self._done = threading.Event(), threading.Event()
+        self._late = threading.Thread(target=self._end_late, name="viameter-stopping", daemon=True)
 
     def __enter__(self) -> Stopping:
-        # Started now: a handler may interrupt whatever holds the locks that a thread is started with.
-        threading.Thread(target=self._end_late, name="viameter-stopping", daemon=True).start()
+        # Before a signal comes: a handler may interrupt whatever holds the locks that a thread is started with.
+        self._late.start()
         self._before = {one: signal.signal(one, self._on_signal) for one in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
         for one, handler in self._before.items():
             signal.signal(one, handler)
+        self._done.set()
+        self._told.set()
+        self._late.join()
 
     @property
     def seconds_left(self) -> float:
@@ -99,8 +103,8 @@ class Stopping:
     def _end_late(self) -> None:
         """End the process if it is not done in time: a thread that hangs is waited for by asyncio, without end."""
         self._told.wait()
-        time.sleep(self._seconds + LATE)
-        _end("the time to stop is over")
+        if not self._done.wait(self._seconds + LATE):
+            _end("the time to stop is over")
 
 
 def _end(why: str) -> None:

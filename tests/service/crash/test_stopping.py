@@ -96,6 +96,7 @@ def test_a_question_in_flight_is_answered_before_the_service_stops(tmp_path: Pat
         reply = question.answer()
         assert reply is not None and reply.status == 200
         assert served.ended() == 0
+    assert "leaked" not in served.log()
     assert problems_of(location) == []
     books = read_books(location)
     assert books.answers["k"] is not None
@@ -181,6 +182,7 @@ def test_all_that_is_waited_for_has_one_deadline(tmp_path: Path, monkeypatch: py
     starting.serve(read_config(write_config(tmp_path)), lambda _: None)
     assert waited == [10]
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+    assert not [one for one in threading.enumerate() if one.name == "viameter-stopping"], "it would end the process"
 
 
 HANGS = """
