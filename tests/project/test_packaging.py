@@ -37,7 +37,7 @@ def test_the_sdist_builds_from_what_it_has(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "src/viameter/py.typed"} <= names
+    assert {"pyproject.toml", "README.md", "LICENSE", "src/viameter/py.typed", "deploy/nginx.conf"} <= names
 
 
 @pytest.mark.parametrize("kind", ["*.whl", pytest.param("*.tar.gz", marks=pytest.mark.long)])

@@ -47,6 +47,11 @@ def demo(report: str | None, ledger: str | None, serves: bool) -> None:
     "--new-admin-token", is_flag=True, help="Make a new token for the admin, the old ones worthless, and exit."
 )
 @click.option(
+    "--to",
+    metavar="FILE",
+    help="Write that token to a new file, for its owner alone. Without a terminal it goes to one beside the state.",
+)
+@click.option(
     "--check", "checks", is_flag=True, help="Say what would be found and made at the start, and make nothing."
 )
 def serve(**options: Any) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 from viameter.errors import (
     AnswerLost,
     KeyTaken,
+    LedgerUnavailable,
     OverBudget,
     ParameterError,
     SealedError,
@@ -37,7 +38,7 @@ from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
 from viameter.service.lanes import Lane
 from viameter.service.least import is_less
-from viameter.service.problems import Problem, not_found
+from viameter.service.problems import NOTHING_SPENT, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
@@ -163,7 +164,7 @@ class Desk:
         asked = job.asked
         try:
             if self._charged(asked.by, asked.key) is None:
-                with _not_too_deep():
+                with explained(NOTHING_SPENT), _not_too_deep():
                     self._question(asked.by, asked.dataset, asked.document)
                 lane.engine.put(asked.by, lambda: self._work(lane, job))
                 return
@@ -191,7 +192,7 @@ class Desk:
             lane.questions -= 1
             self._metrics.in_flight.set(len(self._jobs))
         self._metrics.releases.labels(outcome).inc()
-        said: dict[str, Any] = describe_error(error) if outcome == "unexpected" and error is not None else {}
+        said = describe_error(error) if error is not None and outcome in ("unexpected", "unavailable") else {}
         entry = found.get("entry")
         log("release", dataset=job.asked.dataset, person=job.asked.by, outcome=outcome, entry=entry, **said)
         if error is not None:
@@ -201,7 +202,8 @@ class Desk:
 
     def _release(self, job: Job) -> dict[str, Any]:
         asked = job.asked
-        known = self._state.remember(asked)
+        with explained(NOTHING_SPENT):
+            known = self._state.remember(asked)
         if known is not None:
             if not _is_same(known, asked):
                 raise KeyTaken(asked.key)
@@ -209,6 +211,8 @@ class Desk:
                 return self._replayed(known)
         try:
             answer = self._charged_and_run(job)
+        except LedgerUnavailable:
+            raise  # it may have been charged, or be charged yet by a server that went away: it is remembered
         except BaseException as problem:
             # What the ledger has under the key, if anything, is then no answer to this question.
             if isinstance(problem, KeyTaken) or self._charged(asked.by, asked.key) is None:
@@ -325,7 +329,7 @@ class Desk:
         return (datetime.now(UTC) - began).total_seconds() < self._limits.seconds + GRACE
 
     def _charged(self, person: str, key: str) -> Any:
-        return self._ledger.store.request(person, key)
+        return self._ledger.request(person, key)
 
     def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A question as it was written, read; the same one again, as long as it is kept."""
@@ -406,6 +410,8 @@ def _outcome(error: BaseException) -> str:
         return "over_budget"
     if isinstance(error, SealedError):
         return "failed"
+    if unavailable(error) is not None or (isinstance(error, Problem) and error.__cause__ is not None):
+        return "unavailable"
     return "refused" if isinstance(error, ViameterError | Problem) else "unexpected"
 
 

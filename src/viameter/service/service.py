@@ -11,10 +11,11 @@ from viameter import ledger as ledgers
 from viameter.errors import FormatError, LedgerUnavailable, ParameterError, plain
 from viameter.ledger import Ledger
 from viameter.service.access import Grant, Role
+from viameter.service.budget_metrics import BudgetMetrics
 from viameter.service.catalog import Catalog
 from viameter.service.checking_config import differences
 from viameter.service.config import Config, Dataset
-from viameter.service.desk import Desk
+from viameter.service.desk import GRACE, Desk
 from viameter.service.limits import RateLimit
 from viameter.service.reachable import Reachable
 from viameter.service.state import State
@@ -54,9 +55,9 @@ class Service:
         found = [dataset for dataset in self.config.datasets if dataset.name == name]
         return [text for dataset in found for text in _differences(self.catalog, dataset)]
 
-    def close(self, *, waits: bool = True) -> int:
+    def close(self, *, seconds: float | None = None) -> int:
         """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""
-        left = self.desk.close(seconds=self.config.server.shutdown_seconds if waits else 0)
+        left = self.desk.close(seconds=self.config.server.shutdown_seconds if seconds is None else seconds)
         log("stopped", questions_left=left)
         if not left:
             self.ledger.close()
@@ -95,6 +96,7 @@ def open_service(config: Config) -> Service:
             except (FormatError, ParameterError) as problem:
                 raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
         desk = Desk(catalog, ledger, state, config.limits, metrics)
+        metrics.registry.register(BudgetMetrics(ledger, catalog.names, seconds=config.limits.seconds + GRACE))
     except BaseException:
         state.close()
         ledger.close()
@@ -124,7 +126,10 @@ def first_token(state: State, *, days: float, again: bool = False) -> str | None
     if known is not None and not again:
         return None
     if known is None:
-        state.add_person(ADMIN, EVERYTHING, by="service")
+        try:
+            state.add_person(ADMIN, EVERYTHING, by="service")
+        except ParameterError:
+            return None  # another process that starts at the same time was faster
     else:
         state.revoke_all(ADMIN, by="service")
         state.set_active(ADMIN, True, by="service")

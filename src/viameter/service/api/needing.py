@@ -12,9 +12,10 @@ from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from viameter.service.access import OF_ALL, Action, Person, roles_for
-from viameter.service.problems import Problem, forbidden, not_found, unauthorized
+from viameter.service.problems import NOTHING_SPENT, Problem, explained, forbidden, not_found, unauthorized
 from viameter.service.secrets import guard_of
-from viameter.service.service import Service
+from viameter.service.service import ADMIN, Service
+from viameter.service.token_files import place_beside, remove_used
 
 BEARER = HTTPBearer(auto_error=False, description="A token, as an admin gave it out.")
 COOKIE = "viameter_login"
@@ -49,17 +50,26 @@ def by_token(request: Request) -> Person:
     service = service_of(request)
     if kind.lower() != "bearer":
         raise unauthorized()
-    found = service.state.who_has(token.strip())
+    with explained(NOTHING_SPENT):
+        found = service.state.who_has(token.strip())
     if found is None:
         service.logins.take(_address(request))
         raise unauthorized()
+    got_in(service, found)
     return found
+
+
+def got_in(service: Service, person: Person) -> None:
+    """Remove the file in which the admin's token was handed over, once that token is used."""
+    if person.name == ADMIN:
+        remove_used(place_beside(service.config.storage), person.token)
 
 
 def by_cookie(request: Request) -> Person | None:
     """Who is signed in on the page."""
     secret = request.cookies.get(COOKIE)
-    return service_of(request).state.who_signed_in(secret) if secret else None
+    with explained(NOTHING_SPENT):
+        return service_of(request).state.who_signed_in(secret) if secret else None
 
 
 def needs(action: Action) -> Any:
@@ -113,11 +123,19 @@ def require_guard(request: Request, given: str) -> None:
 
 
 def _is_from_here(request: Request) -> bool:
-    """Whether a form was sent by a page of this host: as the browser says, or by the origin that it names."""
+    """Whether a form was sent by a page of this origin: as the browser says, or by the origin that it names.
+
+    What names neither is no browser of the last years, and has the guard or nothing.
+    """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         return site in ("same-origin", "none")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+    if origin is None:
+        return True
+    named = urlsplit(origin)
+    # Whoever can put a page into the network's way could put one at http:// of the same host.
+    is_secure = named.scheme == "https" or not service_of(request).config.server.https
+    return named.netloc == request.headers.get("host", "") and is_secure
 
 
 class SignInFirst(Exception):
