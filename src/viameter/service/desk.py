@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from viameter.errors import AnswerLost, KeyTaken, OverBudget, ParameterError, SealedError, ViameterError
-from viameter.ledger import Ledger
+from viameter.ledger import Ledger, Line, Outcome
 from viameter.ledger.requests import NowPaysToo
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
@@ -214,6 +214,14 @@ class Desk:
             return self._replayed(asked)
         except SealedError:
             return {**head, "state": "failed"}
+
+    def outcome(self, line: Line) -> str | None:
+        """What came of a charge: answered, failed, running, or lost (cut off); None for what is no charge."""
+        if line.outcome is not Outcome.UNSETTLED:
+            return None if line.outcome is None else str(line.outcome)
+        with self._lock:
+            is_here = (line.by, line.key) in self._jobs
+        return "running" if is_here or self._may_still_run(line.seq) else "lost"
 
     def is_running_elsewhere(self, lost: AnswerLost) -> bool:
         """Whether an answer that is not there may be on its way in another process."""

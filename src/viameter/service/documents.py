@@ -113,8 +113,8 @@ def answer_document(answer: Answer | Ranked) -> dict[str, Any]:
     return found
 
 
-def line_document(line: Line, *, dataset: str) -> dict[str, Any]:
-    """One line of a dataset's history."""
+def line_document(line: Line, *, dataset: str, outcome: str | None) -> dict[str, Any]:
+    """One line of a dataset's history; of a charge, what came of it: answered, failed, lost or running."""
     own = next(((loss, spent) for scope, _, loss, spent in line.costs if scope == dataset), None)
     return {
         "entry": line.seq,
@@ -125,6 +125,7 @@ def line_document(line: Line, *, dataset: str) -> dict[str, Any]:
         "key": line.key,
         "loss": None if own is None else loss_document(own[0]),
         "spent_after": None if own is None else loss_document(own[1]),
+        "outcome": outcome,
         "theorems": list(line.theorems),
         "has_certificate": line.certificate is not None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from viameter.composition import FilterMeter
@@ -24,10 +24,12 @@ LAST_RELEASE: ContextVar[Release | None] = ContextVar("last_release", default=No
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """One charge: for what, and how much."""
+    """One charge: for what, how much, and what came of it."""
 
     question: str
     loss: Loss
+    outcome: str | None = field(default=None, kw_only=True)
+    """"answered", "failed" or, where neither is stored, "unsettled"; None without a ledger, which would keep it."""
 
 
 class Purse(ABC):
@@ -159,7 +161,7 @@ class LedgerPurse(Purse):
 
     def _charged(self, line: Line) -> Charged:
         loss = next(loss for scope, _, loss, _ in line.costs if scope == self.name)
-        return Charged(line.label or line.query, loss)
+        return Charged(line.label or line.query, loss, outcome=None if line.outcome is None else str(line.outcome))
 
     def fits(self, measurement: Measurement) -> bool:
         """Whether every scope would allow it now."""

@@ -111,7 +111,7 @@ def _folded(title: str, text: str) -> Markup:
 
 def _history(table: Table) -> Markup:
     rows = [
-        element("tr", element("td", charge.question), element("td", repr(charge.loss)))
+        element("tr", *(element("td", text) for text in (charge.question, repr(charge.loss), charge.outcome or "")))
         for charge in table.history
     ]  # fmt: skip
     total = element("p", f"Spent {table.spent!r} of {table.budget!r}; {table.left!r} is left.")

@@ -232,10 +232,30 @@ class Release(Reply):
     answer: dict[str, Any] | None
 
 
+class Line(Reply):
+    """A line of a dataset's history: a charge, or a decision about a budget or a limit."""
+
+    entry: int
+    at: str
+    by: str
+    kind: str
+    text: str
+    key: str
+    loss: Loss | None
+    spent_after: Loss | None
+    outcome: Literal["answered", "failed", "lost", "running"] | None = Field(
+        description="What came of a charge; what was charged stays charged whatever it is. Null for decisions. "
+        "Failed and lost ones (cut off before an answer was stored) have no answer: asked under a new key, the same "
+        "question is charged anew."
+    )
+    theorems: list[str]
+    has_certificate: bool
+
+
 class History(Reply):
     """Lines of a dataset's history, the newest first."""
 
-    lines: list[dict[str, Any]]
+    lines: list[Line]
     more: bool
     before: int | None = Field(description="What to ask for next, if there is more.")
 
@@ -243,7 +263,7 @@ class History(Reply):
 class LineDetail(Reply):
     """A charge and the theorems behind it."""
 
-    line: dict[str, Any]
+    line: Line
     claim: str | None
     derivation: dict[str, Any] | None
 

@@ -15,6 +15,7 @@ from viameter.errors import ServiceError, ViameterError
 from viameter.query.estimates import Estimate
 from viameter.query.expressions import Kind, Schema, Type
 from viameter.query.preview import PreviewRow
+from viameter.query.showing.words import printable
 from viameter.service.client.answers import Charge, RemoteAnswer, RemoteCharge, RemotePreview, RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.refusals import loss_of
@@ -103,7 +104,13 @@ def charges_of(lines: Sequence[Mapping[str, Any]]) -> tuple[RemoteCharge, ...]:
     """The charges among lines of a history, which has the newest first, in order."""
     return tuple(
         RemoteCharge(
-            str(one["text"]), loss_of(one["loss"]), int(one["entry"]), str(one["at"]), str(one["by"]), str(one["key"])
+            str(one["text"]),
+            loss_of(one["loss"]),
+            int(one["entry"]),
+            str(one["at"]),
+            str(one["by"]),
+            str(one["key"]),
+            outcome=None if one.get("outcome") is None else printable(one["outcome"]),
         )
         for one in reversed(lines)
         if one["loss"] is not None
