@@ -14,6 +14,7 @@ from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measurement
 from viameter.errors import KeyTaken, ParameterError, SealedError
 from viameter.ledger import Ledger, LedgerMeter, Line, Release, Scope, history
+from viameter.query.preview import Standing, binding
 
 NO_LEDGER = "key: without a ledger nothing is stored that could be given again: open the table with ledger='budget.db'"
 
@@ -54,6 +55,11 @@ class Purse(ABC):
     @abstractmethod
     def left(self) -> Loss:
         """What is left to be spent."""
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All budgets that pay, each as it stands."""
+        return (Standing("", self.budget, self.spent, self.left),)
 
     @property
     @abstractmethod
@@ -147,11 +153,12 @@ class LedgerPurse(Purse):
     @property
     def left(self) -> Loss:
         """What is left to be spent here: of all scopes that pay, what the one has that has least."""
-        least = self.scope.left
-        for scope in self.meter.scopes:
-            if scope.measure == least.measure and scope.left <= least:
-                least = scope.left
-        return least
+        return binding(self.budgets).left
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All scopes that pay, each as it stands."""
+        return tuple(Standing(one.name, one.cap, one.spent, one.left) for one in self.meter.scopes)
 
     @property
     def history(self) -> tuple[Charged, ...]:

@@ -195,6 +195,19 @@ def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[...,
     assert re.search(r"This question zcdp\([^)]*\) (39\d|400) %", own) and " 8 %" in text
     text = seen(preview(visitor, {**FIELDS, "amount": "3"})).text
     assert text.count("it does not fit") == 2 and "does not fit the budget" in text
+    # It is said which one limits, once; and programs are told the same, with the numbers of each.
+    assert text.count("limits this question") == 1
+    for amount, binds in (("1/1000", "person"), ("1/25", "person"), ("3", "dataset")):
+        asked = {**QUESTION, "spend": {"zcdp": amount}}
+        told = there.api("analyst-visits", "POST", "/datasets/visits/preview", json=asked).json()
+        budgets = told["budgets"]
+        assert told["binding"] == binds and told["fits"] == all(one["fits"] for one in budgets.values())
+        assert [told[name] for name in ("spent", "left")] == [budgets[binds][name] for name in ("spent", "left")]
+        for whose, budget in (("dataset", "1/2"), ("person", "1/100")):
+            texts = [budgets[whose][name]["text"] for name in ("budget", "spent", "left")]
+            assert texts == [f"zcdp({budget})", "zcdp(0)", f"zcdp({budget})"]
+    others = there.api("analyst-all", "POST", "/datasets/visits/preview", json=QUESTION).json()
+    assert (others["budgets"]["person"], others["binding"]) == (None, "dataset")
 
 
 @pytest.mark.parametrize(

@@ -202,14 +202,34 @@ class Budgets(Reply):
     people: dict[str, Budget]
 
 
+class Paying(Reply):
+    """A budget that would pay for a question, as it stands: what may be spent, what was, what is left."""
+
+    budget: Loss
+    spent: Loss
+    left: Loss
+    fits: bool = Field(description="Whether it has room for the question.")
+
+
+class PayingBudgets(Reply):
+    """The budgets that would pay for a question: that of the dataset and, if you have one, your own limit."""
+
+    dataset: Paying
+    person: Paying | None
+
+
 class Preview(Reply):
     """What a question would cost, and how far its answers may be from the truth."""
 
     question: str
     loss: Loss
-    spent: Loss
-    left: Loss
-    fits: bool
+    budgets: PayingBudgets
+    binding: Literal["dataset", "person"] = Field(
+        description="Which of them limits the question: one without room for it, else the one of which least is left."
+    )
+    spent: Loss = Field(description="What was spent of the budget that limits it.")
+    left: Loss = Field(description="What is left of the same budget.")
+    fits: bool = Field(description="Whether all budgets that would pay have room for it.")
     alpha: str
     unit: str
     kept: str

@@ -43,6 +43,11 @@ Asking = Annotated[Visit, Depends(page_needs(Action.ASK))]
 Sending = Annotated[Visit, Depends(page_needs(Action.ASK, unsafe=True))]
 PATIENCE = 1.5
 """Seconds for which a release is waited for, before its page says that it runs."""
+PAYING = (
+    ("dataset", "The budget of this dataset", "the budget"),
+    ("person", "Your own limit", "your own limit"),
+)
+"""The budgets that may pay for a question, as a preview names them, with what they are called on the page."""
 DEEPEST = 200
 """How deeply the document of a question may be nested: far more than any that is understood."""
 
@@ -156,7 +161,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
     """What a preview shows: cost, budgets before and after, expected errors."""
     loss = _loss(preview["loss"])
     form, whole = sheet.form_of(document)
-    budgets = budget_views(visit, loss)
+    budgets = budget_views(preview, loss)
     return {
         "question": json.dumps(document),
         "document": document,
@@ -166,8 +171,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
         "offered": offered if (offered := spend_text(document)) != preview["loss"]["text"] else "",
         "fits": preview["fits"],
         "budgets": budgets,
-        # Where the budget itself does not, it is of no use that the limit does.
-        "too_small": next((one["called"] for one in budgets if not one["fits"]), budgets[0]["called"]),
+        "too_small": next((one["called"] for one in budgets if one["binds"]), budgets[0]["called"]),
         "confidence": confidence_in_words(preview["alpha"]),
         "kept": kept_in_words(preview["kept"], sheet.unit),
         "notes": preview["notes"],
@@ -184,28 +188,27 @@ def spend_text(document: dict[str, Any]) -> str:
     return "" if spend is None else repr(spend)
 
 
-def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
-    """The budgets that pay for a question of this person: before it, and after it."""
-    catalog = visit.service.catalog
-    scopes = [("The budget of this dataset", "the budget", catalog.scope(visit.dataset))]
-    own = catalog.personal_scopes(visit.dataset).get(visit.person.name)
-    if own is not None:
-        scopes.append(("Your own limit", "your own limit", own))
+def budget_views(preview: dict[str, Any], loss: Loss) -> list[dict[str, Any]]:
+    """The budgets that pay for a question: before it, and after it."""
     found = []
-    for name, called, scope in scopes:
-        spent = share_of(scope.spent, scope.cap)
-        cost = share(loss, scope.cap)  # more than all of it where it does not fit
-        fits = loss <= scope.left
-        after = scope.left.left_after(loss) if fits else None
+    for whose, name, called in PAYING:
+        paying = preview["budgets"][whose]
+        if paying is None:
+            continue
+        budget, before, left = (_loss(paying[amount]) for amount in ("budget", "spent", "left"))
+        spent = share_of(before, budget)
+        cost = share(loss, budget)  # more than all of it where it does not fit
+        after = left.left_after(loss) if paying["fits"] else None
         found.append(
             {
+                **paying,
                 "name": name,
                 "called": called,
-                **scope_document(scope),
-                "fits": fits,
-                "left_share": float(share_left(scope.left, scope.cap)),
+                "binds": preview["budgets"]["person"] is not None and whose == preview["binding"],
+                "share_spent": spent,
+                "left_share": float(share_left(left, budget)),
                 "after": after,
-                "after_share": None if after is None else float(share_left(after, scope.cap)),
+                "after_share": None if after is None else float(share_left(after, budget)),
                 "share": cost,
                 # In thousandths, for the bar; what is there at all can be seen.
                 "spent_width": round(spent * 1000),
