@@ -191,7 +191,7 @@ def test_an_analyst_has_a_budget_too(book: Ledger) -> None:
     assert all(one.left == one.budget.left_after(one.spent) for one in preview.budgets)
     assert (preview.binding.name, preview.spent, preview.fits) == ("ann", book.scope("ann").spent, False)
     with pytest.raises(OverBudget) as beforehand:
-        by_ward(hers).spend_for({"n": 3})
+        by_ward(hers).spend_for({"n": 30})
     with pytest.raises(OverBudget) as refused:
         by_ward(hers).release(spend=vm.zcdp("1/30"))
     for told in (beforehand.value, refused.value):

@@ -14,12 +14,13 @@ from typing import Any
 from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
+from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
 from viameter.query.engines import DataWarning, UnreadableData, copied
 from viameter.query.engines.names import split_name
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_size
-from viameter.service.state import SAME_ROWS, Registered, State
+from viameter.service.state import SAME_ROWS, DatasetRetired, Registered, State
 from viameter.session import Table
 from viameter.session import open as open_table
 from viameter.session.budget import check_budget
@@ -31,6 +32,8 @@ from viameter.session.written_values import read_loss, read_unit
 DESCRIPTION = frozenset({"title", "description", "columns"})
 """What may be said anew of a dataset at any time; all else is settled when it is registered."""
 SETTLED = frozenset({"source", "table", "unit", "types", "order"})
+AT_ONCE = frozenset({"budget", "renews", "strict"})
+"""What is said when a dataset is registered and not kept with it: the ledger has its budget."""
 LONGEST = 10_000
 COLUMN_KEYS = frozenset({"description", "values", "bounds"})
 MOVED = (
@@ -52,6 +55,8 @@ class Opened:
 
     registered: Registered
     table: Table
+    batch: str = ""
+    """Which batch of rows it is, of a dataset whose budget starts over with new ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,10 @@ class Catalog:
     def __init__(self, state: State, ledger: Ledger, sources: Mapping[str, Source], limits: Limits) -> None:
         self._state, self._ledger, self._sources, self._limits = state, ledger, dict(sources), limits
         self._opened: dict[str, Opened] = {}
-        self._asked: dict[tuple[str, str, bool], Table] = {}
+        self._asked: dict[tuple[str, str, bool], tuple[Table, Table]] = {}
+        """A dataset as somebody asks it, beside the table that it was made of."""
         self._opening = threading.RLock()
+        self._asking = threading.Lock()
         self._spark: dict[str, Any] = {}
 
     @property
@@ -103,17 +110,18 @@ class Catalog:
         """
         if not isinstance(name, str) or not re.fullmatch(NAME, name):
             raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
-        unknown = sorted(set(document) - DESCRIPTION - SETTLED - {"budget", "strict"})
+        unknown = sorted(set(document) - DESCRIPTION - SETTLED - AT_ONCE)
         if unknown:
             raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
         budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
         strict = document.get("strict", True)
         if not isinstance(strict, bool):
             raise FormatError(f"strict={plain(strict)}: expected true or false")
-        once = ("budget", "strict")
-        settled = {key: value for key, value in document.items() if key not in once and value is not None}
+        renews = read_policy(document.get("renews"))
+        settled = {key: value for key, value in document.items() if key not in AT_ONCE and value is not None}
         _check_description(settled)
         with self._opening:
+            batch = self._batch(name)
             source, table = self._source(settled)
             opened = self._open_rows(settled, source, table, strict=strict)
             check_columns(settled, opened)
@@ -127,6 +135,11 @@ class Catalog:
                 raise ParameterError(
                     f"the ledger has a budget of {known.budget!r} for {name!r}: leave budget out to take it as it is"
                 )
+            elif renews is not None and renews != known.terms.renews:
+                raise ParameterError(
+                    f"renews={renews!r}: the ledger has a budget for {name!r} that "
+                    f"{'never starts over' if known.terms.renews is None else f'starts over ({known.terms.renews})'}"
+                )
             if known is not None:
                 self._purse(name, opened)  # refused, if what it is a budget of is something else
             place = self._place(settled, source, table, opened)
@@ -138,14 +151,14 @@ class Catalog:
             if known is None:
                 assert budget is not None
                 try:
-                    self._ledger.define(name, budget, opened.session.space, by=by, why=why)
+                    self._ledger.define(name, budget, opened.session.space, by=by, why=why, renews=renews)
                 except BaseException:
                     if not unfinished:
                         self._state.drop_dataset(name, by=by)
                     raise
             registered = self._state.dataset(name)
             assert registered is not None
-            return self._keep(registered, opened)
+            return self._keep(registered, opened, self._batch(name) if known is None else batch)
 
     def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
         """Say something else of a dataset: its title, its description, what is public of its columns."""
@@ -160,20 +173,61 @@ class Catalog:
             # Of columns that are not named now, what was said stays.
             said["columns"] = {**opened.registered.document.get("columns", {}), **document["columns"]}
         self._state.describe_dataset(name, said, by=by, changed=document)
-        with self._opening:
-            self._opened[name] = replace(opened, registered=replace(opened.registered, document=said))
+
+    def retire(self, name: str, *, by: str, why: str) -> None:
+        """Let a dataset be asked no more, in any process; what was asked before is answered again.
+
+        Its rows stay registered, so that nobody gives them a second budget: `reinstate` takes it back.
+        """
+        self._state.set_retired(self._require(name).name, True, by=by, why=_read_why(why))
+
+    def reinstate(self, name: str, *, by: str, why: str) -> None:
+        """Let a dataset that was retired be asked again, under the budget that it had."""
+        self._state.set_retired(self._require(name).name, False, by=by, why=_read_why(why))
+
+    def renew(self, name: str, *, by: str, why: str) -> Scope:
+        """Start the budget of a dataset over, with the limits of single people: new rows have arrived.
+
+        Whoever says so answers for it: from now on, questions are of the new rows alone. Files that are kept in
+        memory are read again. ParameterError, if its budget was not registered to start over with new rows.
+        """
+        for limit in self.personal_scopes(name).values():
+            if limit.terms.renews == ON_NEW_ROWS:
+                self._ledger.renew(limit.name, by=by, why=why)
+        # The last, since it alone lets anything be spent.
+        return self._ledger.renew(name, by=by, why=why)
+
+    def _batch(self, name: str) -> str:
+        scope = self._ledger.store.scope(name)
+        return scope.period if scope is not None and scope.terms.renews == ON_NEW_ROWS else ""
+
+    def _known(self, registered: Registered) -> Opened | None:
+        """A dataset that is open, as it is registered now; not if its rows are others by now."""
+        found = self._opened.get(registered.name)
+        if found is None or found.batch != self._batch(registered.name):
+            return None
+        return replace(found, registered=registered)
 
     def opened(self, name: str) -> Opened:
         """A dataset, opened when it is first needed; ParameterError if there is none."""
-        found = self._opened.get(name)
+        return self._open(self._require(name))
+
+    def _require(self, name: str) -> Registered:
+        registered = self._state.dataset(name)
+        if registered is None:
+            raise ParameterError(f"there is no dataset {plain(name)}")
+        return registered
+
+    def _open(self, registered: Registered) -> Opened:
+        name = registered.name
+        found = self._known(registered)
         if found is not None:
             return found
         with self._opening:
-            if name in self._opened:
-                return self._opened[name]
-            registered = self._state.dataset(name)
-            if registered is None:
-                raise ParameterError(f"there is no dataset {plain(name)}")
+            found = self._known(registered)
+            if found is not None:
+                return found
+            batch = self._batch(name)  # before rows are read: later ones are read again
             source, table = self._source(registered.document)
             try:
                 rows = self._open_rows(registered.document, source, table, strict=False)
@@ -183,27 +237,34 @@ class Catalog:
             if registered.place not in place.texts:
                 raise ParameterError(MOVED.format(name))
             self._refuse_same(name, source, table, place)
-            return self._keep(registered, rows)
+            return self._keep(registered, rows, batch)
 
-    def _keep(self, registered: Registered, rows: Table) -> Opened:
+    def _keep(self, registered: Registered, rows: Table, batch: str) -> Opened:
         """A dataset whose rows are open, from now on under its budget."""
         purse = self._purse(registered.name, rows)
-        made = Opened(registered, Table(rows.session.under(purse), rows.relation))
+        made = Opened(registered, Table(rows.session.under(purse), rows.relation), batch)
         self._opened[registered.name] = made
         return made
 
     def asked_by(self, name: str, person: str) -> Table:
-        """A dataset as somebody asks it: their own limit pays too, if they have one."""
+        """A dataset as somebody asks it: their own limit pays too, if they have one. DatasetRetired if nobody may."""
+        registered = self._require(name)
+        if registered.retired is not None:
+            raise DatasetRetired(name, registered.retired)
+        opened = self._open(registered)
         limited = self._has_scope(personal(name, person))
         found = self._asked.get((name, person, limited))
-        if found is None:
+        if found is None or found[0] is not opened.table:
             own = [personal(name, person)]
             # A limit that is set between this look and the charge is seen by the charge itself.
             paying = {"scopes": own} if limited else {"unless": own}
-            made = self.opened(name).table.asked_by(person, deadline=self._limits.seconds, **paying)
-            # Two threads may have made one: all use the same, and it stays.
-            found = self._asked.setdefault((name, person, limited), made)
-        return found
+            made = opened.table.asked_by(person, deadline=self._limits.seconds, **paying)
+            # Two threads may have made one: all use the same, as long as the dataset stays open.
+            with self._asking:
+                found = self._asked.get((name, person, limited))
+                if found is None or found[0] is not opened.table:
+                    found = self._asked[name, person, limited] = (opened.table, made)
+        return found[1]
 
     def scope(self, name: str) -> Scope:
         """The budget of a dataset as it stands."""
@@ -223,9 +284,11 @@ class Catalog:
         scope = personal(name, person)
         if self._scope(scope) is not None:
             return self._ledger.set_budget(scope, budget, by=by, why=why)
-        if budget.measure != self.scope(name).measure:
-            raise ParameterError(f"budget={budget!r}: the dataset is counted in {self.scope(name).measure!r}")
-        return self._ledger.define(scope, budget, self.opened(name).table.session.space, by=by, why=why)
+        of = self.scope(name)
+        if budget.measure != of.measure:
+            raise ParameterError(f"budget={budget!r}: the dataset is counted in {of.measure!r}")
+        space = self.opened(name).table.session.space
+        return self._ledger.define(scope, budget, space, by=by, why=why, renews=of.terms.renews)
 
     def is_registered(self, name: str) -> bool:
         """Whether there is such a dataset; once there is, there always is."""
@@ -445,6 +508,12 @@ def _in_duckdb(table: str | None) -> str:
 def personal(name: str, person: str) -> str:
     """What the limit of a person for a dataset is called in the ledger; no dataset's name has such a sign."""
     return f"{name}@{person}"
+
+
+def _read_why(why: str) -> str:
+    if not isinstance(why, str) or not why.strip():
+        raise ParameterError("why: expected a reason, which is written down")
+    return why
 
 
 def _require_limits(table: Table) -> None:

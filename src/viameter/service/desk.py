@@ -25,7 +25,7 @@ from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
 from viameter.service.problems import Problem, not_found
-from viameter.service.state import Asked, State, now
+from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
 from viameter.session.selecting import SelectingQuestion
@@ -81,8 +81,12 @@ class Desk:
     def ask(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job:
         """Begin a release, or find the one that runs under the same key."""
         # What cannot be understood is refused here, and leaves nothing behind.
-        with _not_too_deep():
-            self._question(person, dataset, document)
+        try:
+            with _not_too_deep():
+                self._question(person, dataset, document)
+        except DatasetRetired:
+            if self._charged(person, key) is None:
+                raise  # what was charged before is answered again
         return self._begin(Asked(person, key, dataset, json.loads(json.dumps(document)), now()))
 
     def ask_again(self, person: str, dataset: str, document: Mapping[str, Any], key: str) -> Job | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 from viameter.core import Loss
 from viameter.ledger import Line, Scope
 from viameter.ledger.plots import share
+from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.query import Preview
 from viameter.query.preview import Standing
+from viameter.query.units import Unit
 from viameter.service.access import Grant
 from viameter.service.catalog import Opened
-from viameter.service.state import Token
+from viameter.service.state import Registered, Token
 from viameter.session import Answer, Ranked
 
 
@@ -33,7 +36,25 @@ def scope_document(scope: Scope) -> dict[str, Any]:
         "ever_spent": loss_document(scope.lifetime),
         "share_spent": share_of(scope.spent, scope.cap),
         "renews": scope.terms.renews,
+        "renewal": renewal_text(scope),
     }
+
+
+def renewal_text(scope: Scope) -> str | None:
+    """What a budget bounds that starts over, in words; None for one that never does."""
+    policy = scope.terms.renews
+    if policy is None:
+        return None
+    if policy == ON_NEW_ROWS:
+        meant = (
+            "starts over when a custodian says that new rows have arrived, and bounds what is lost of each batch, as "
+            "long as questions are asked of the newest batch alone. Who is in several batches loses in each"
+        )
+    else:
+        meant = (
+            f"starts over every {policy} (UTC), and bounds what is lost in one {policy}. Over several, losses add up"
+        )
+    return f"This budget {meant}: {scope.lifetime!r} in all so far."
 
 
 def share_of(part: Loss, cap: Loss) -> float:
@@ -43,14 +64,20 @@ def share_of(part: Loss, cap: Loss) -> float:
 
 def dataset_document(opened: Opened, scope: Scope, roles: list[str]) -> dict[str, Any]:
     """What everybody may know of a dataset who may see it."""
-    said, table = opened.registered.document, opened.table
+    return registered_document(opened.registered, opened.table.unit, scope, roles)
+
+
+def registered_document(registered: Registered, unit: Unit, scope: Scope, roles: list[str]) -> dict[str, Any]:
+    """The same, of one whose rows need not be there."""
+    said = registered.document
     return {
-        "name": opened.registered.name,
-        "title": said.get("title") or opened.registered.name,
+        "name": registered.name,
+        "title": said.get("title") or registered.name,
         "description": said.get("description", ""),
-        "unit": {"text": repr(table.unit), "name": table.unit.name, "granularity": repr(table.unit.granularity)},
+        "unit": {"text": repr(unit), "name": unit.name, "granularity": repr(unit.granularity)},
         "measure": repr(scope.measure),
-        "registered": opened.registered.registered,
+        "registered": registered.registered,
+        "retired": None if registered.retired is None else asdict(registered.retired),
         "roles": sorted(roles),
         **scope_document(scope),
     }

@@ -9,7 +9,7 @@ the code go to the log.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from viameter.core import Loss
@@ -24,7 +24,7 @@ from viameter.errors import (
     SealedError,
     ViameterError,
 )
-from viameter.service.state import UnknownPerson
+from viameter.service.state import DatasetRetired, UnknownPerson
 
 FAILED = (
     "the question failed on the data, or took too long; nothing more is said, since an error is a release. "
@@ -81,6 +81,8 @@ def problem_of(error: ViameterError) -> Problem:
         return Problem(422, "key_taken", str(error))
     if isinstance(error, AnswerLost):
         return Problem(410, "answer_lost", str(error), {"entry": error.entry, "at": error.at})
+    if isinstance(error, DatasetRetired):
+        return Problem(409, "retired", str(error), asdict(error.retired))
     if isinstance(error, UnknownPerson):
         return Problem(404, "not_found", str(error))
     if isinstance(error, LedgerTampered | LedgerBehind):

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from viameter.errors import LedgerUnavailable, ParameterError, ViameterError, plain
+from viameter.errors import ParameterError, ViameterError, plain
 from viameter.service.access import Grant, Person, Role
+from viameter.service.database import Database
 from viameter.service.secrets import fresh_id, fresh_secret, fresh_token, hashed, is_token
-from viameter.service.tables import (
-    ABOUT,
-    ACTS,
-    DATASETS,
-    GRANTS,
-    LOGINS,
-    METADATA,
-    PEOPLE,
-    QUESTIONS,
-    TOKENS,
-    VERSION,
-)
+from viameter.service.tables import ACTS, DATASETS, GRANTS, LOGINS, PEOPLE, QUESTIONS, TOKENS
 
 RESERVED = "service"
 """Who did what the service does by itself; nobody else is called so."""
 SAME_ROWS = "these rows are registered as {!r}: a second budget for the same rows would be spent on top of the first"
-OFTEN = 10.0
-"""Seconds to wait for another process that writes."""
 
 # Asked with every request, and so written once.
 _WHO = (
@@ -64,6 +48,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Retired:
+    """That a dataset is not asked any more: since when, by whose decision, and why."""
+
+    at: str
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Registered:
     """A dataset as it was registered."""
 
@@ -73,6 +66,7 @@ class Registered:
     by: str
     place: str
     """Where its rows were then."""
+    retired: Retired | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,72 +99,8 @@ def _written(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class State:
-    """The tables, open. Threads and processes may share them."""
-
-    def __init__(self, location: str, *, ledger: str) -> None:
-        self._writing = threading.Lock()
-        self._is_file = "://" not in location
-        if self._is_file:
-            path = Path(location).absolute()
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with contextlib.suppress(FileExistsError):
-                    # Only one that is new: to close a file drops all locks that this process has on it.
-                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except OSError as problem:
-                raise LedgerUnavailable(f"{location} cannot be made or opened: {problem.strerror}") from None
-            url = sa.URL.create("sqlite", database=str(path))
-            self._engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": OFTEN}, pool_size=16)
-            sa.event.listen(self._engine, "connect", _set_up_sqlite)
-            sa.event.listen(self._engine, "begin", _begin_sqlite)
-        else:
-            address = location.replace("postgres://", "postgresql://", 1)
-            url = sa.make_url(address).set(drivername="postgresql+psycopg")
-            self._engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_size=16)
-        self.place = location if self._is_file else url.render_as_string(hide_password=True)
-        try:
-            self._prepare(ledger)
-        except sa.exc.SQLAlchemyError as problem:
-            self.close()
-            raise LedgerUnavailable(f"{self.place} cannot be used ({type(problem).__name__})") from None
-        except BaseException:
-            self.close()
-            raise
-
-    def _prepare(self, ledger: str) -> None:
-        with self._write() as connection:
-            if not self._is_file:  # two that start at once would both make the tables
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('viameter tables'))"))
-            METADATA.create_all(connection)
-            found = connection.execute(sa.select(ABOUT)).first()
-            if found is None:
-                connection.execute(sa.insert(ABOUT).values(version=VERSION, ledger=ledger))
-            elif found.version != VERSION:
-                raise LedgerUnavailable(f"{self.place} has tables of version {found.version}, and this is {VERSION}")
-            elif found.ledger != ledger:
-                raise LedgerUnavailable(
-                    f"{self.place} belongs to the ledger {found.ledger[:12]}, and this is {ledger[:12]}: "
-                    "[storage] names two that do not go together"
-                )
-
-    def close(self) -> None:
-        """Let go of files and connections."""
-        self._engine.dispose()
-
-    @contextlib.contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
-        with self._writing if self._is_file else contextlib.nullcontext(), self._engine.connect() as connection:
-            connection.info["writes"] = True
-            try:
-                with connection.begin():
-                    yield connection
-            finally:
-                connection.info.pop("writes", None)
-
-    def _read(self, query: Any, **values: Any) -> list[Any]:
-        with self._engine.connect() as connection:
-            return list(connection.execute(query, values))
+class State(Database):
+    """The tables, open: what is asked of them, and each change with the act that tells of it."""
 
     # People and what they were granted.
 
@@ -190,10 +120,12 @@ class State:
         return next((one for one in self.people() if one["name"] == name), None)
 
     def add_person(self, name: str, grants: Iterable[Grant], *, by: str) -> None:
-        """A new person. Names are not used twice: in the ledger they say who asked."""
+        """A new person. Names are not used twice, nor in other capitals: in the ledger they say who asked."""
         with self._write() as connection:
-            if name == RESERVED or _is_taken(connection, name):
-                raise ParameterError(f"name={plain(name)}: there is somebody of that name")
+            _lock_person(connection, name)
+            taken = connection.execute(sa.select(PEOPLE.c.name).where(_same_name(PEOPLE.c.name, name))).scalar()
+            if taken is not None or name.lower() == RESERVED:
+                raise ParameterError(f"name={plain(name)}: there is somebody of that name, {taken or RESERVED!r}")
             connection.execute(sa.insert(PEOPLE).values(name=name, created=now(), active=True))
             self._grant(connection, name, grants)
             self._act(connection, by, "added a person", {"person": name, "grants": _listed(grants)})
@@ -319,14 +251,12 @@ class State:
         with self._write() as connection:
             if not self._is_file:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('viameter datasets'))"))
-            same = connection.execute(
-                sa.select(DATASETS).where((DATASETS.c.name == name) | (DATASETS.c.place == place))
-            )
-            found = same.first()
-            if found is not None and found.name == name:
-                raise ParameterError(f"name={plain(name)}: there is a dataset of that name")
-            if found is not None:
-                raise ParameterError(SAME_ROWS.format(found.name))
+            taken = connection.execute(sa.select(DATASETS.c.name).where(_same_name(DATASETS.c.name, name))).scalar()
+            if taken is not None:
+                raise ParameterError(f"name={plain(name)}: there is a dataset of that name, {taken!r}")
+            same = connection.execute(sa.select(DATASETS.c.name).where(DATASETS.c.place == place)).scalar()
+            if same is not None:
+                raise ParameterError(SAME_ROWS.format(same))
             values = {"place": place, "registered": now(), "by": by, "document": json.dumps(document)}
             connection.execute(sa.insert(DATASETS).values(name=name, **values))
             self._act(connection, by, "registered a dataset", {"dataset": name})
@@ -342,6 +272,19 @@ class State:
         with self._write() as connection:
             connection.execute(sa.update(DATASETS).where(DATASETS.c.name == name).values(document=json.dumps(document)))
             self._act(connection, by, "described a dataset", {"dataset": name, "changed": sorted(changed)})
+
+    def set_retired(self, name: str, retired: bool, *, by: str, why: str) -> None:
+        """Let a dataset be asked no more, or again; refused if it is so already. Its rows stay registered."""
+        with self._write() as connection:
+            at = now()
+            said = json.dumps(asdict(Retired(at, by, why))) if retired else None
+            # As one statement: of two who do it at once, one is told that it was done.
+            is_other = DATASETS.c.retired.is_(None) if retired else DATASETS.c.retired.is_not(None)
+            changed = sa.update(DATASETS).where((DATASETS.c.name == name) & is_other).values(retired=said)
+            if connection.execute(changed).rowcount != 1:
+                raise ParameterError(f"the dataset {plain(name)} is {'' if retired else 'not '}retired")
+            self._act(connection, by, "retired a dataset" if retired else "reinstated a dataset",
+                      {"dataset": name, "why": why})  # fmt: skip
 
     # Questions.
 
@@ -391,23 +334,30 @@ def _token(row: Any) -> Token:
 
 
 def _registered(row: Any) -> Registered:
-    return Registered(row.name, json.loads(row.document), row.registered, row.by, row.place)
+    retired = None if row.retired is None else Retired(**json.loads(row.retired))
+    return Registered(row.name, json.loads(row.document), row.registered, row.by, row.place, retired)
 
 
 def _asked(row: Any) -> Asked:
     return Asked(row.by, row.key, row.dataset, json.loads(row.document), row.asked)
 
 
-def _is_taken(connection: sa.Connection, name: str) -> bool:
-    # Whoever changes something of a person waits for others who do, and so does whoever adds one of the same name.
+def _lock_person(connection: sa.Connection, name: str) -> None:
+    """Whoever changes something of a person waits for others who do, and so does whoever adds one of that name."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"viameter {name}"})
-    return connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is not None
+        key = {"name": f"viameter {name.lower()}"}
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), key)
 
 
 def _require_person(connection: sa.Connection, name: str) -> None:
-    if not _is_taken(connection, name):
+    _lock_person(connection, name)
+    if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first() is None:
         raise UnknownPerson(name)
+
+
+def _same_name(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+    """Whether a name is another one but for capitals: people would take the two for one. Names are of ASCII."""
+    return sa.func.lower(column) == name.lower()
 
 
 class MadeAlready(ViameterError):
@@ -417,23 +367,20 @@ class MadeAlready(ViameterError):
         super().__init__("this token was made and shown already: make another one")
 
 
+class DatasetRetired(ViameterError):
+    """A dataset that is not asked any more."""
+
+    def __init__(self, name: str, retired: Retired) -> None:
+        self.name, self.retired = name, retired
+        super().__init__(
+            f"the dataset {plain(name)} was retired at {retired.at} by {retired.by} ({retired.why}): it is not asked "
+            "any more. What was asked of it is in its history"
+        )
+
+
 class UnknownPerson(ViameterError):
     """Nobody of that name is known to the service."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"there is nobody called {plain(name)}")
-
-
-def _set_up_sqlite(connection: Any, _: Any) -> None:
-    # Transactions are begun below, and not by the driver whenever it sees fit.
-    connection.isolation_level = None
-    for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-        connection.execute(f"PRAGMA {setting}").close()
-
-
-def _begin_sqlite(connection: sa.Connection) -> None:
-    # One that reads first and asks to write later would find that another process has written in between; what only
-    # reads is one statement, and needs none.
-    if connection.info.get("writes"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")

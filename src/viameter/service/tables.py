@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-VERSION = 1
-"""The version of the tables; a service refuses those of another one."""
+REVISIONS = ("0001", "0002")
+"""The versions of the tables, oldest first; each is a migration that leads there."""
+VERSION_TABLE = "viameter_version"
+VERSION = 2
+"""What versions before there were migrations look at: they refuse tables of this number."""
 
 METADATA = sa.MetaData()
 
@@ -55,6 +58,7 @@ DATASETS = sa.Table(
     sa.Column("place", sa.Text, nullable=False, unique=True),
     sa.Column("registered", sa.Text, nullable=False),
     sa.Column("by", sa.Text, nullable=False),
+    sa.Column("retired", sa.Text),
 )
 QUESTIONS = sa.Table(
     "viameter_questions",

@@ -2,13 +2,9 @@
 
 from alembic import context
 
-from viameter.ledger.stores.tables import VERSION_TABLE, metadata
-
+attributes = context.config.attributes
 context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    version_table=VERSION_TABLE,
-    transactional_ddl=True,
+    connection=attributes["connection"], version_table=attributes["version_table"], transactional_ddl=True
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -17,10 +17,16 @@ from viameter.ledger.lines import Line, entries_back, line_of, with_outcomes
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
 from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
-from viameter.service.documents import dataset_document, line_document, schema_document, scope_document
+from viameter.service.documents import (
+    dataset_document,
+    line_document,
+    registered_document,
+    schema_document,
+    scope_document,
+)
 from viameter.service.problems import Problem, not_found
 from viameter.service.watching import log
-from viameter.session.written_values import read_loss
+from viameter.session.written_values import read_loss, read_unit
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200
@@ -62,6 +68,31 @@ def describe_dataset(dataset: DatasetName, body: m.Description, visit: Visit = n
     """Say something else of a dataset: title, description, what is public of its columns."""
     visit.service.catalog.describe(dataset, body.model_dump(exclude_none=True), by=visit.person.name)
     return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/retire", response_model=m.Dataset)
+def retire_dataset(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Let a dataset be asked no more. Its history, answers and budget stay: its rows are not given another one."""
+    visit.service.catalog.retire(dataset, by=visit.person.name, why=body.why)
+    return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/reinstate", response_model=m.Dataset)
+def reinstate_dataset(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Let a dataset that was retired be asked again, under the budget that it had."""
+    visit.service.catalog.reinstate(dataset, by=visit.person.name, why=body.why)
+    return _dataset(visit, dataset)
+
+
+@router.post("/{dataset}/renew", response_model=m.Budgets)
+def renew_budget(dataset: DatasetName, body: m.Reason, visit: Visit = needs(Action.MANAGE)) -> dict[str, Any]:
+    """Start a budget over that was registered with renews="rows": say that new rows have arrived, and which.
+
+    It is a promise: from now on, questions are of the new rows alone. What was spent on others stays spent, and whoever
+    is among both loses twice; `ever_spent` adds it all up.
+    """
+    visit.service.catalog.renew(dataset, by=visit.person.name, why=body.why)
+    return budgets_document(visit, dataset)
 
 
 @router.get("/{dataset}/schema", response_model=m.Schema)
@@ -225,4 +256,8 @@ def budgets_document(visit: Visit, dataset: str) -> dict[str, Any]:
 def _dataset(visit: Visit, name: str) -> dict[str, Any]:
     catalog = visit.service.catalog
     roles = [role.value for role in visit.person.roles(name)]
+    registered = catalog.registered(name)
+    if registered is not None and registered.retired is not None:
+        # Its rows may be gone.
+        return registered_document(registered, read_unit(registered.document["unit"]), catalog.scope(name), roles)
     return dataset_document(catalog.opened(name), catalog.scope(name), roles)

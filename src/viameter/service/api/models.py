@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", max_length=64)]
 Text = Annotated[str, Field(max_length=10_000)]
-Why = Annotated[str, Field(min_length=1, max_length=10_000, description="The reason, which the ledger keeps.")]
+Why = Annotated[str, Field(min_length=1, max_length=10_000, description="The reason, which is kept.")]
 Number = int | float | str
 LossIn = Annotated[
     dict[str, Any],
@@ -131,6 +131,15 @@ class Budget(Reply):
     ever_spent: Loss
     share_spent: float
     renews: str | None
+    renewal: str | None = Field(description="What a budget bounds that starts over, in words.")
+
+
+class Retired(Reply):
+    """That a dataset is not asked any more: since when, by whose decision, and why."""
+
+    at: str
+    by: str
+    why: str
 
 
 class Dataset(Budget):
@@ -142,6 +151,7 @@ class Dataset(Budget):
     unit: dict[str, str]
     measure: str
     registered: str
+    retired: Retired | None
     roles: list[str]
 
 
@@ -161,6 +171,9 @@ class NewDataset(Closed):
     )
     unit: dict[str, Any] = Field(examples=[{"per": "patient", "rows": 5}, {"row": True}])
     budget: LossIn | None = None
+    renews: Literal["day", "week", "month", "quarter", "year", "rows"] | None = Field(
+        default=None, description="When the budget starts over; else never. With new rows, by POST .../renew."
+    )
     types: dict[str, str] | None = None
     strict: bool = Field(
         default=True, description="Refuse values that are not of the types said, or else read them as NULL."
@@ -192,6 +205,12 @@ class NewBudget(Closed):
     """Another budget, and the reason for it."""
 
     budget: LossIn
+    why: Why
+
+
+class Reason(Closed):
+    """Why something is done."""
+
     why: Why
 
 
