@@ -250,6 +250,7 @@ def test_a_dataset_is_registered(
         {"zcdp-rho": ""},
         {"zcdp-rho": "inf"},
         {"measure": "pure"},
+        {"renews": "hour"},
     ],
 )
 def test_a_dataset_that_cannot_be_is_refused_with_what_was_typed(

@@ -35,6 +35,7 @@ from viameter.service.page.wording import (
 from viameter.service.page.writing_questions import columns_of, completed, document_of, kind_in_words
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
+from viameter.service.state import DatasetRetired
 from viameter.session.written import read_cost
 
 router = APIRouter(include_in_schema=False)
@@ -74,6 +75,9 @@ def show_form(
     like: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """The form: as it is at first, or with a question that was asked before."""
+    registered = visit.service.catalog.registered(dataset)
+    if registered is not None and registered.retired is not None:
+        raise DatasetRetired(dataset, registered.retired)
     sheet = sheet_of(visit)
     if like is None:
         return _form_page(request, visit, sheet, q.first_form(sheet.budget))
