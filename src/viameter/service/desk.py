@@ -207,7 +207,9 @@ class Desk:
         with self._lock:
             job = self._jobs.get((person, key))
         if job is not None and job.asked.dataset == dataset:
-            return {**_head(job.asked, None), "state": "running", "seconds": time.monotonic() - job.began}
+            charged = self._charged(person, key)
+            head = _head(job.asked, None if charged is None else charged.reserved)
+            return {**head, "state": "running", "waits": charged is None, "seconds": time.monotonic() - job.began}
         asked, charged = self._state.asked(person, key), self._charged(person, key)
         if asked is None or asked.dataset != dataset or charged is None:
             raise Problem(404, "not_found", "nothing was asked here under that key")
@@ -352,6 +354,7 @@ def _head(asked: Asked, entry: int | None) -> dict[str, Any]:
         "question": dict(asked.document),
         "entry": entry,
         "answer": None,
+        "waits": None,
         "replayed": None,
         "seconds": None,
     }

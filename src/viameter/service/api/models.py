@@ -265,6 +265,9 @@ class Release(Reply):
     asked: str
     question: dict[str, Any]
     state: Literal["released", "running", "failed", "lost"]
+    waits: bool | None = Field(
+        default=None, description="Of one that runs: whether it waits for the engine, and nothing is charged yet."
+    )
     entry: int | None
     replayed: bool | None
     seconds: float | None

@@ -90,7 +90,7 @@ def show_form(
 def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
     """What the question would cost. Nothing is read or spent, however often one looks."""
     sheet = sheet_of(visit)
-    whole = True
+    whole, status = True, 422
     problems: dict[str, str] = {}
     document: dict[str, Any] | None = None
     if "question" in sent:
@@ -104,15 +104,16 @@ def preview_question(request: Request, dataset: DatasetName, visit: Sending, sen
         preview = visit.service.desk.preview(visit.person.name, dataset, document)
     except q.Misread as wrong:
         problems, message = wrong.problems, str(wrong)
-    except ViameterError as wrong:
-        problem = problem_of(wrong)
-        if problem.status != 422:
+    except (ViameterError, Problem) as wrong:
+        problem = wrong if isinstance(wrong, Problem) else problem_of(wrong)
+        # What is wrong with the question, or passes: the form stays as it was filled in.
+        if problem.status not in (422, 503):
             raise
-        message = problem.message
+        message, status = problem.message, problem.status
     else:
         shown = preview_view(visit, sheet, document, preview)
         return _form_page(request, visit, sheet, form, whole=whole, preview=shown)
-    return _form_page(request, visit, sheet, form, whole=whole, problems=problems, message=message, status=422)
+    return _form_page(request, visit, sheet, form, whole=whole, problems=problems, message=message, status=status)
 
 
 @router.post("/datasets/{dataset}/release")
@@ -123,6 +124,7 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     service.releases.take(person)
     loop = asyncio.get_running_loop()
     document: dict[str, Any] | None = None
+    key = ""
     try:
         key = read_key(sent.word("key"))
         document = read_document(sent.text("question"))
@@ -136,9 +138,9 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     except (SealedError, AnswerLost):
         pass  # the page of the answer tells
     except ViameterError as wrong:
-        return await loop.run_in_executor(None, _refusal, request, visit, problem_of(wrong), document)
+        return await loop.run_in_executor(None, _refusal, request, visit, problem_of(wrong), document, key)
     except Problem as problem:
-        return await loop.run_in_executor(None, _refusal, request, visit, problem, document)
+        return await loop.run_in_executor(None, _refusal, request, visit, problem, document, key)
     return redirect(request, f"/datasets/{dataset}/answers/{segment(key)}")
 
 
@@ -279,7 +281,7 @@ def _form_page(
     )
 
 
-def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[str, Any] | None) -> Response:
+def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[str, Any] | None, key: str) -> Response:
     """A question that was not released: why, what there is, and the way back to the form with the question kept."""
     answered = render(
         request,
@@ -291,6 +293,7 @@ def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[st
         amounts={name: _text(problem.details.get(name)) for name in ("budget", "spent", "left", "asked")},
         personal="@" in str(problem.details.get("scope") or ""),
         question=None if document is None else json.dumps(document),
+        key=key,
     )
     if problem.retry_after is not None:
         answered.headers["retry-after"] = str(problem.retry_after)

@@ -32,6 +32,8 @@ HEADINGS_BY_CODE = {
     "source_unavailable": "The data cannot be reached",
     "busy": "Too many questions wait",
 }
+OF_A_DATASET = ("source_unavailable", "busy")
+"""Codes of what is the matter with the rows of one dataset: the service itself is well."""
 NEXT = {
     400: "Go back, and try it again.",
     403: "Whoever manages the dataset can let you ask; an admin can give you other roles.",
@@ -85,8 +87,8 @@ def _advice(problem: Problem) -> str:
 
 
 def _visit(request: Request, problem: Problem) -> Visit | None:
-    """Who is signed in, for the menu; nobody is looked up while things are down."""
-    if problem.status >= 500:
+    """Who is signed in, for the menu; nobody is looked up while the tables of the service may be down."""
+    if problem.status >= 500 and problem.code not in OF_A_DATASET:
         return None
     try:
         person = by_cookie(request)
