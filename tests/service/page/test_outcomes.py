@@ -3,55 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import pytest
+from tests.service.outcomes import PERSON, Charged, charged_at
 from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults
-from tests.service.serving import QUESTION, Running
+from tests.service.serving import Running
 
 import viameter as vm
 from viameter.service import desk
 from viameter.service.api.needing import Visit
 from viameter.service.page.burndown import burndown_of
-from viameter.service.state import Asked
 
-PERSON = "analyst-visits"
-OUTCOMES = ("answered", "failed", "lost", "running")
 SIGNS = {"answered": "✓", "failed": "×", "lost": "!", "running": "…"}
 COSTS_ANEW = "new question under a new key, which costs anew"
 
 
-@dataclass(frozen=True)
-class Charged:
-    """A service, and the entries of its charges by what came of them."""
-
-    at: Running
-    entries: dict[str, int]
-
-
 @pytest.fixture
-def charged(run_service: Callable[..., Running], monkeypatch: pytest.MonkeyPatch) -> Charged:
+def charged(run_service: Callable[..., Running]) -> Iterator[Charged]:
     """Charges of every outcome."""
-    there, entries = run_service(), {}
-    ledger, state = there.service.ledger, there.service.state
-    for outcome in OUTCOMES:
-        key = f"is-{outcome}"
-        if outcome == "answered":
-            entries[outcome] = there.ask(PERSON, key=key).json()["entry"]
-            continue
-        state.remember(Asked(PERSON, key, "visits", QUESTION, "2026-01-01T00:00:00+00:00"))
-        reserved = ledger.reserve(vm.zcdp("1/1000"), scopes=["visits"], key=key, by=PERSON, query=key)
-        entries[outcome] = reserved.request.reserved
-        if outcome == "failed":
-            ledger.fail(reserved)
-    whole = desk.Desk._may_still_run
-    # All of them are young enough to be running somewhere, but for one.
-    monkeypatch.setattr(
-        desk.Desk, "_may_still_run", lambda self, entry: entry != entries["lost"] and whole(self, entry)
-    )
-    return Charged(there, entries)
+    with charged_at(run_service()) as made:
+        yield made
 
 
 def test_programs_are_told_what_came_of_each_charge(charged: Charged) -> None:
