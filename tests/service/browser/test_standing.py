@@ -65,8 +65,8 @@ def test_a_preview_says_which_budget_limits(arrive: Arriving, scheme: Any, width
     preview_counts(guest, spend="1/50")
     page = guest.page
     expect(page.get_by_text("limits this question")).to_have_count(1)
-    expect(page.get_by_role("heading", name="Your own limit limits this question")).to_be_visible()
-    expect(page.get_by_role("heading", name="The budget of this dataset", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Your own limit: zcdp(1/100) limits this question")).to_be_visible()
+    expect(page.get_by_role("heading", name="The budget of this dataset: zcdp(1/2)", exact=True)).to_be_visible()
     page.keyboard.press("Tab")
     assert page.evaluate(FAULTS) == []
 

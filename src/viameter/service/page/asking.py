@@ -258,6 +258,7 @@ def _form_page(
     message: str = "",
     status: int = 200,
 ) -> Response:
+    own = visit.service.catalog.personal_scopes(visit.dataset).get(visit.person.name)
     return render(
         request,
         "ask.html",
@@ -274,6 +275,7 @@ def _form_page(
         amount_name="rho" if "rho" in sheet.budget else "epsilon",
         with_delta=sheet.measure in q.WITH_DELTA,
         scope=scope_document(visit.service.catalog.scope(visit.dataset)),
+        own=None if own is None else scope_document(own),
         whole=whole,
         preview=preview,
         problems=problems or {},
