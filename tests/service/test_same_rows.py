@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
+import duckdb
 import psycopg
 import pytest
 from tests.service.serving import make_config, make_folder
@@ -124,6 +126,83 @@ def test_a_second_link_is_refused_whatever_became_of_the_first_name(folder: Path
         assert "'latest'" in refuse(service, "hard", "hard.csv", "others")
 
 
+def write(path: Path, *statements: str) -> None:
+    """Change a database file, by a copy that takes its place: engines that have it open keep the old one."""
+    changed = path.with_suffix(".new")
+    if path.exists():
+        shutil.copy(path, changed)
+    with duckdb.connect(str(changed)) as database:
+        for statement in statements:
+            database.execute(statement)
+    changed.replace(path)
+
+
+def test_views_of_a_database_file_and_what_they_read_have_one_budget(folder: Path) -> None:
+    path = folder / "data" / "air.duckdb"
+    write(
+        path,
+        "CREATE TABLE t (wage int)", "CREATE TABLE u (wage int)", "CREATE SCHEMA s", "CREATE TABLE s.x (wage int)",
+        "CREATE VIEW v AS SELECT wage FROM T", "CREATE VIEW s.W AS SELECT wage FROM main.v WHERE wage > 1",
+        "CREATE VIEW by_with AS WITH q AS (SELECT * FROM t) SELECT wage FROM q",
+        "CREATE VIEW by_union AS SELECT wage FROM u UNION ALL SELECT wage FROM s.x",
+        "CREATE VIEW inside AS SELECT wage FROM u WHERE wage IN (SELECT wage FROM t)",
+        "CREATE VIEW by_query AS SELECT wage FROM query('SELECT * FROM t')",
+        "CREATE VIEW by_name AS SELECT wage FROM query_table('t')",
+    )  # fmt: skip
+    share = [("t", "v"), ("t", "s.W"), ("v", "S.w"), ("t", "by_with"), ("by_with", "v"), ("by_union", "u"),
+             ("by_union", "s.x"), ("inside", "t"), ("inside", "u"), ("inside", "v"), ("by_query", "t"),
+             ("by_name", "t")]  # fmt: skip
+    apart = [("t", "u"), ("v", "u"), ("s.x", "v"), ("by_union", "v")]
+
+    def check(pairs: list[tuple[str, str]], *, are_shared: bool) -> None:
+        with opened(folder) as service:
+            for pair in pairs:
+                for first, second in (pair, pair[::-1]):
+                    register(service, "first", f"air.duckdb#{first}")
+                    if are_shared:
+                        assert "'first'" in refuse(service, "second", f"air.duckdb#{second}"), (first, second)
+                        os.link(path, path.with_name("linked.duckdb"))
+                        assert "'first'" in refuse(service, "second", f"linked.duckdb#{second}"), (first, second)
+                        path.with_name("linked.duckdb").unlink()
+                    else:
+                        register(service, "next", f"air.duckdb#{second}")
+                        service.state.drop_dataset("next", by="x")
+                    service.state.drop_dataset("first", by="x")
+                    service.catalog._opened.clear()
+
+    check(share, are_shared=True)
+    check(apart, are_shared=False)
+    # With macros, what a view reads is not told by its text.
+    write(path, "CREATE MACRO m() AS TABLE SELECT wage FROM t", "CREATE VIEW by_macro AS SELECT wage FROM m()")
+    check([("by_macro", "t"), ("by_macro", "u")], are_shared=True)
+    check([("t", "u")], are_shared=False)
+
+
+def test_a_view_that_was_written_over_a_registered_table_is_not_opened(folder: Path) -> None:
+    path = folder / "data" / "air.duckdb"
+    write(path, "CREATE TABLE t (wage int)", "CREATE VIEW v AS SELECT 1 AS wage")
+    with opened(folder) as service:
+        register(service, "table", "air.duckdb#t")
+        register(service, "view", "air.duckdb#v")
+    write(path, "CREATE OR REPLACE VIEW v AS SELECT wage FROM t")
+    with opened(folder) as service:
+        for name, other in (("table", "view"), ("view", "table")):
+            with pytest.raises(ParameterError, match=f"registered as '{other}'"):
+                service.catalog.opened(name)
+
+
+def test_a_database_file_that_reads_other_files_is_not_registered(folder: Path) -> None:
+    outside = folder / "outside.csv"
+    outside.write_text("wage\n1\n2\n")
+    write(folder / "data" / "air.duckdb", f"CREATE VIEW v AS SELECT * FROM read_csv('{outside}')")
+    with opened(folder) as service:
+        said = refuse(service, "v", "air.duckdb#v")
+        assert "reads other files" in said and str(folder) not in said
+        for table in ("", ".", "*.csv", "20?4.csv", "../outside.csv", "sub"):
+            (folder / "data" / "sub").mkdir(exist_ok=True)
+            refuse(service, "v", table)
+
+
 # PostgreSQL.
 
 
@@ -230,6 +309,90 @@ def test_a_source_that_is_another_database_now_is_not_asked(air: Air) -> None:
         register(restarted, "sea", "visits", "air")
 
 
+RELATIONS = """
+CREATE TABLE parent (wage int);
+CREATE TABLE heir (more int) INHERITS (parent);
+CREATE TABLE grandheir () INHERITS (heir);
+CREATE TABLE parts (wage int) PARTITION BY RANGE (wage);
+CREATE TABLE low PARTITION OF parts FOR VALUES FROM (0) TO (10);
+CREATE TABLE high PARTITION OF parts FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (wage);
+CREATE TABLE highest PARTITION OF high FOR VALUES FROM (15) TO (20);
+CREATE TABLE base (wage int);
+CREATE VIEW seen AS SELECT wage FROM base;
+CREATE VIEW "Seen again" AS SELECT wage FROM seen WHERE wage > 3;
+CREATE MATERIALIZED VIEW kept AS SELECT wage FROM base;
+CREATE VIEW low_seen AS SELECT wage FROM low;
+CREATE FUNCTION wages() RETURNS SETOF base LANGUAGE sql BEGIN ATOMIC SELECT wage FROM base; END;
+CREATE VIEW by_function AS SELECT wage FROM wages();
+CREATE TABLE alone (wage int);
+CREATE VIEW of_alone AS SELECT wage FROM alone;
+CREATE RULE logs AS ON INSERT TO alone DO ALSO INSERT INTO base VALUES (1);
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;
+"""
+SHARE = [
+    ("parent", "heir"), ("parent", "grandheir"), ("heir", "grandheir"), ("parts", "low"), ("parts", "highest"),
+    ("parts", "high"), ("high", "highest"), ("base", "seen"), ("base", "Seen again"), ("seen", "Seen again"),
+    ("base", "kept"), ("kept", "seen"), ("kept", "Seen again"), ("parts", "low_seen"), ("low", "low_seen"),
+    ("base", "by_function"), ("seen", "by_function"), ("alone", "of_alone"),
+]  # fmt: skip
+APART = [("low", "high"), ("low", "highest"), ("low_seen", "high"), ("alone", "base"), ("of_alone", "seen")]
+
+
+@pytest.mark.parametrize("source", ["air", "far"])
+def test_relations_of_postgres_that_share_rows_have_one_budget(air: Air, source: str) -> None:
+    """In both orders, for a server that says which one it is and for one that does not."""
+    with psycopg.connect(air.sources["air"]["url"], autocommit=True) as connection:
+        connection.execute(RELATIONS)
+    state = air.service.state
+    for pair in SHARE:
+        for first, second in (pair, pair[::-1]):
+            register(air.service, "first", first, "air")
+            assert "'first'" in refuse(air.service, "second", second, source), (first, second)
+            state.drop_dataset("first", by="x")
+            air.service.catalog._opened.clear()
+    for pair in APART:
+        for first, second in (pair, pair[::-1]):
+            register(air.service, "first", first, "air")
+            register(air.service, "next", second, "air")
+            for name in ("first", "next"):
+                assert air.service.catalog.opened(name).table is not None
+                state.drop_dataset(name, by="x")
+            air.service.catalog._opened.clear()
+
+
+def test_a_table_that_became_a_partition_of_another_is_not_opened(air: Air) -> None:
+    with psycopg.connect(air.sources["air"]["url"], autocommit=True) as connection:
+        connection.execute(RELATIONS)
+        connection.execute("CREATE TABLE later (wage int); GRANT SELECT ON later TO PUBLIC")
+        register(air.service, "all", "parts", "air")
+        register(air.service, "later", "later", "air")
+        connection.execute("ALTER TABLE parts ATTACH PARTITION later FOR VALUES FROM (20) TO (30)")
+        with opened(air.folder, sources=air.sources) as restarted:
+            for name, other in (("all", "later"), ("later", "all")):
+                with pytest.raises(ParameterError, match=f"registered as '{other}'"):
+                    restarted.catalog.opened(name)
+        connection.execute("ALTER TABLE parts DETACH PARTITION later")
+        with opened(air.folder, sources=air.sources) as restarted:
+            assert [len(restarted.catalog.opened(name).table.schema) for name in ("all", "later")] == [1, 1]
+
+
+def test_two_processes_that_register_shared_rows_at_once_leave_one_budget(
+    air: Air, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(air.sources["air"]["url"], autocommit=True) as connection:
+        connection.execute(RELATIONS)
+    with opened(air.folder, sources=air.sources) as other:
+        adding = air.service.state.add_dataset
+
+        def meanwhile(*given: Any, **named: Any) -> None:
+            register(other, "all", "parts", "air")  # after this one looked for others, and before it is there
+            adding(*given, **named)
+
+        monkeypatch.setattr(air.service.state, "add_dataset", meanwhile)
+        assert "registered as 'all'" in refuse(air.service, "part", "low", "air")
+        assert other.catalog.opened("all").table is not None
+
+
 # Spark: how its tables are found is in the tests of engines; here is which server they are on.
 
 
@@ -255,7 +418,8 @@ def test_the_place_in_a_remote_spark_names_its_server_and_no_secret(folder: Path
         catalog: Any = service.catalog
 
         def place(source: str, host: str, table: str) -> str:
-            found: str = catalog._place({"source": source}, FakeSession(host), table, None).text
+            opened = SimpleNamespace(session=SimpleNamespace(source=None))
+            found: str = catalog._place({"source": source}, FakeSession(host), table, opened).text
             return found
 
         texts = [place("one", "one.example", "visits"), place("two", "two.example", "visits")]

@@ -16,11 +16,10 @@ from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
 from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
 from viameter.query.engines import DataWarning, UnreadableData, copied
-from viameter.query.engines.names import split_name
-from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_size
-from viameter.service.state import SAME_ROWS, DatasetRetired, Registered, State
+from viameter.service.places import Place, in_spark, place_of
+from viameter.service.state import DatasetRetired, Registered, State
 from viameter.session import Table
 from viameter.session import open as open_table
 from viameter.session.budget import check_budget
@@ -41,12 +40,6 @@ MOVED = (
     "put them back where they were; if these are the rows of others, register them as a new dataset"
 )
 UNREADABLE = "the rows of the dataset {!r} cannot be read any more: whoever registered it must look at them"
-MAYBE_SAME = (
-    "these rows may be those of {!r}: tables and databases have the same names, and a server does not say which one it "
-    "is; let the users of both sources execute pg_control_system() before they are registered"
-)
-CERTAIN = "postgresql system "
-"""How the place of rows begins whose server says which one it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +50,6 @@ class Opened:
     table: Table
     batch: str = ""
     """Which batch of rows it is, of a dataset whose budget starts over with new ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where rows are, in words that are the same for the same rows, under whatever name they are asked for."""
-
-    text: str
-    by_address: str | None = None
-    """The words for it if the server did not say which one it is."""
-    on_server: str = ""
-    """The end of the words, which are the same on all servers."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """All words for it."""
-        return (self.text,) if self.by_address is None else (self.text, self.by_address)
 
 
 class Catalog:
@@ -143,19 +120,21 @@ class Catalog:
             if known is not None:
                 self._purse(name, opened)  # refused, if what it is a budget of is something else
             place = self._place(settled, source, table, opened)
-            self._refuse_same(name, source, table, place)
+            place.refuse_same(name, self._state.datasets())
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
             unfinished = known is None and self._is_unfinished(name, settled, place)
             if not unfinished:
                 self._state.add_dataset(name, settled, place=place.text, by=by)
-            if known is None:
-                assert budget is not None
-                try:
+            try:
+                # Again, now that others see this one: of two processes that register shared rows at once, one does.
+                place.refuse_same(name, self._state.datasets())
+                if known is None:
+                    assert budget is not None
                     self._ledger.define(name, budget, opened.session.space, by=by, why=why, renews=renews)
-                except BaseException:
-                    if not unfinished:
-                        self._state.drop_dataset(name, by=by)
-                    raise
+            except BaseException:
+                if not unfinished:
+                    self._state.drop_dataset(name, by=by)
+                raise
             registered = self._state.dataset(name)
             assert registered is not None
             return self._keep(registered, opened, self._batch(name) if known is None else batch)
@@ -236,7 +215,7 @@ class Catalog:
             place = self._place(registered.document, source, table, rows)
             if registered.place not in place.texts:
                 raise ParameterError(MOVED.format(name))
-            self._refuse_same(name, source, table, place)
+            place.refuse_same(name, self._state.datasets())
             return self._keep(registered, rows, batch)
 
     def _keep(self, registered: Registered, rows: Table, batch: str) -> Opened:
@@ -380,7 +359,7 @@ class Catalog:
             return source.url, table
         if source.spark is not None:
             session = self._spark_session(source)
-            _in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
+            in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
             return session, table
         assert source.folder is not None
         file, _, inner = table.partition("#")
@@ -393,26 +372,8 @@ class Catalog:
         return str(path), inner or None
 
     def _place(self, document: Mapping[str, Any], source: Any, table: str | None, opened: Table) -> Place:
-        """Where rows are. What is opened and what is looked for here was found once: links may move in between."""
-        if not isinstance(source, str):
-            # In one process there is one session, whatever master or server others ask for.
-            is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
-            server = f" {source.client.host}".casefold() if is_remote else ""
-            return Place(f"spark{server}#{_in_spark(source, str(table))}")
-        if not _is_file(source):
-            return _in_postgres(opened.session.source.on.backend.con, str(table))  # type: ignore[union-attr]
-        return Place(f"{source}#{_in_duckdb(table)}")
-
-    def _refuse_same(self, name: str, source: Any, table: str | None, place: Place) -> None:
-        """Refuse rows that others are by another name: a file by a hard link, a table of a server that is unknown."""
-        for other in self._state.datasets():
-            if other.name == name:
-                continue
-            if other.place in place.texts or (_is_file(source) and _is_linked(other, source, table)):
-                raise ParameterError(SAME_ROWS.format(other.name))
-            is_certain = place.text.startswith(CERTAIN) and other.place.startswith(CERTAIN)
-            if place.on_server and other.place.endswith(place.on_server) and not is_certain:
-                raise ParameterError(MAYBE_SAME.format(other.name))
+        is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
+        return place_of(source, table, opened.session.source, is_remote=is_remote)
 
     def _spark_session(self, source: Source) -> Any:
         if source.name not in self._spark:
@@ -427,82 +388,6 @@ class Catalog:
                 builder.remote(source.spark) if remote else builder.master(source.spark)
             ).getOrCreate()
         return self._spark[source.name]
-
-
-def _is_file(source: Any) -> bool:
-    return isinstance(source, str) and "://" not in source
-
-
-def _is_linked(other: Registered, source: str, table: str | None) -> bool:
-    """Whether a dataset was registered from this file, by whatever path; other links are seen through."""
-    end = f"#{_in_duckdb(table)}"
-    if not Path(other.place).is_absolute() or not other.place.endswith(end):
-        return False
-    try:
-        return Path(other.place.removesuffix(end)).samefile(source)
-    except OSError:  # gone by now
-        return False
-
-
-def _in_spark(session: Any, table: str) -> str:
-    """A table as Spark finds it, which knows it by its catalog and database or without, in capitals or without."""
-    schema, name = split_name(table)
-    parts = [*(schema.split(".") if schema else ()), name]
-    quoted = ".".join("`{}`".format(part.replace("`", "``")) for part in parts)
-    with without_warnings_of_engines():
-        try:
-            found = session.catalog.getTable(quoted)
-        except Exception:  # by the name of its kind in each of Spark's clients; its words may say more
-            raise ParameterError(f"table={plain(table)}: Spark finds no such table") from None
-    # Views that end with the session are in no catalog.
-    return ".".join([found.catalog or "", *(found.namespace or ()), found.name]).casefold()
-
-
-def _in_postgres(connection: Any, table: str) -> Place:
-    """A table as its server knows it, by whatever address, user or words it was found."""
-    import psycopg
-
-    schema, name = split_name(table)
-    where = "n.nspname = current_schema() AND pg_catalog.pg_table_is_visible(c.oid)"
-    with_schema = "n.nspname = %(schema)s::text"
-    wanted = (
-        "SELECT current_database(), n.nspname, c.relname FROM pg_catalog.pg_class c "
-        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        f"WHERE c.relname = %(name)s::text AND {where if schema is None else with_schema}"
-    )
-    try:
-        # As text, since the server cuts names that are too long.
-        found = connection.execute(wanted, {"name": name, "schema": schema}).fetchone()
-        number = _number_of(connection)
-    except psycopg.Error as error:
-        raise ParameterError(
-            f"table={plain(table)}: the server does not say where it is ({type(error).__name__})"
-        ) from None
-    if found is None:
-        raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
-    on_server = f"/{found[0]}#{found[1]}.{found[2]}"
-    by_address = f"postgresql {connection.info.host}:{connection.info.port}{on_server}"
-    return Place(by_address if number is None else f"{CERTAIN}{number}{on_server}", by_address, on_server)
-
-
-def _number_of(connection: Any) -> int | None:
-    """The number that a server was given when it was made; None if this user may not see it."""
-    import psycopg
-
-    try:
-        with connection.transaction():  # of its own: what is refused ends it, and the connection stays
-            found = connection.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()").fetchone()
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
-        return None
-    return None if found is None or found[0] is None else int(found[0])
-
-
-def _in_duckdb(table: str | None) -> str:
-    """A table of a DuckDB file, which knows it in capitals or without, and by its schema or without."""
-    if table is None:
-        return ""
-    schema, name = split_name(table)
-    return f"{schema or 'main'}.{name}".casefold()
 
 
 def personal(name: str, person: str) -> str:

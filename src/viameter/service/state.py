@@ -18,7 +18,10 @@ from viameter.service.tables import ACTS, DATASETS, GRANTS, LOGINS, PEOPLE, QUES
 
 RESERVED = "service"
 """Who did what the service does by itself; nobody else is called so."""
-SAME_ROWS = "these rows are registered as {!r}: a second budget for the same rows would be spent on top of the first"
+SAME_ROWS = (
+    "these rows, or some of them, are registered as {!r}: a second budget for the same rows would be spent on top of "
+    "the first"
+)
 
 # Asked with every request, and so written once.
 _WHO = (

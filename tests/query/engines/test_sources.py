@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gc
 import pickle
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis
 import pandas as pd
 import polars as pl
@@ -18,6 +23,7 @@ import pytest
 
 from viameter.errors import ParameterError
 from viameter.query.engines import EngineTable, open_source, require, run, supports
+from viameter.query.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
 COLUMNS = {"k": ["a", "b", None], "n": [1, 2, 3]}
@@ -30,8 +36,6 @@ def rows_of(table: EngineTable) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    import duckdb
-
     pq.write_table(pa.table(COLUMNS), tmp_path / "flights.parquet")
     pd.DataFrame(COLUMNS).to_csv(tmp_path / "flights.csv", index=False)
     with duckdb.connect(str(tmp_path / "air.duckdb")) as database:
@@ -57,7 +61,7 @@ def test_tables_of_a_duckdb_file_are_opened_by_name_for_reading_alone(folder: Pa
     table = open_source(folder / "air.duckdb", table=name)
     assert rows_of(table) == ROWS
     with pytest.raises(Exception, match="read-only"):
-        table.backend.con.execute("DELETE FROM flights")
+        table.backend.con.execute(f"DELETE FROM {table.expression.op().namespace.catalog}.{name}")
 
 
 @pytest.mark.parametrize(
@@ -130,16 +134,107 @@ def test_tables_beside_one_another_are_joined(folder: Path) -> None:
     assert rows_of(first.with_expression(joined)) == [{"n": 1, "m": 10}, {"n": 3, "m": 30}]
 
 
-def test_databases_beside_a_table_are_attached_once_and_for_reading(folder: Path) -> None:
+def test_databases_beside_a_table_are_copied_to_it(folder: Path) -> None:
     first = open_source(folder / "flights.parquet")
     second = open_source(folder / "air.duckdb", table="flights", beside=first)
     third = open_source(folder / "air.duckdb", table="other.planes", beside=second)
     joined = first.expression.join(second.expression, "n").join(third.expression, "n").select("k", "n")
     assert rows_of(first.with_expression(joined)) == ROWS
-    files = first.backend.con.execute("SELECT count(path) FROM duckdb_databases() WHERE NOT internal").fetchall()
-    assert files == [(1,)]
+    assert first.backend.con.execute("SELECT count(path) FROM duckdb_databases()").fetchall() == [(0,)]
     alone = open_source(folder / "air.duckdb", table="flights")
     assert open_source(folder / "air.duckdb", table="other.planes", beside=alone).backend is alone.backend
+    assert len(alone.backend.con.execute("SELECT * FROM duckdb_tables() WHERE NOT internal").fetchall()) == 2
+
+
+def test_files_beside_a_database_are_copied_to_it_and_dropped_with_their_table(folder: Path) -> None:
+    first = open_source(folder / "air.duckdb", table="flights")
+    shutil.copy(folder / "air.duckdb", folder / "second.duckdb")
+    with duckdb.connect(str(folder / "second.duckdb")) as database:
+        database.execute("CREATE TYPE mood AS ENUM ('a', 'b')")
+        # What has no plain counterpart elsewhere is read as it would be in its own database.
+        columns = "n, n::HUGEINT * 1000000000000000000000000000000 AS h, 'a'::mood AS e, [n] AS l"
+        database.execute(f"CREATE TABLE wide AS SELECT {columns} FROM flights")
+    second = open_source(folder / "second.duckdb", table="wide", beside=first)
+    assert (second.columns, second.unusable) == (("n", "h", "e"), ("l",))
+    assert [row["h"] for row in rows_of(second)] == [float(row["n"] * 10**30) for row in ROWS]
+    others = [open_source(folder / name, beside=first) for name in ("flights.parquet", "flights.csv")]
+    assert all(table.backend is first.backend for table in (second, *others))
+    joined = first.expression.join(others[0].expression, "n").select("k", "n")
+    assert rows_of(first.with_expression(joined)) == ROWS
+    del second, others, joined
+    gc.collect()
+    turn_of(first.backend).drop_what_is_unused()
+    assert rows_of(first) == ROWS
+    left = first.backend.con.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'memory'")
+    assert left.fetchall() == [(0,)]
+
+
+def reading_views(path: Path) -> list[str]:
+    """Views of a database, each of which reads files in another way."""
+    outside, folder = path.with_name("flights.csv"), path.parent
+    views = {
+        "text": f"SELECT * FROM read_text('{outside}')",
+        "blob": f"SELECT filename FROM read_blob('{outside}')",
+        "csv": f"SELECT * FROM read_csv('{outside}')",
+        "by_name": f"SELECT * FROM '{outside}'",
+        "parquet": f"SELECT * FROM read_parquet('{folder}/*.parquet')",
+        "glob": f"SELECT * FROM glob('{folder}/*')",
+        "nested": "SELECT n FROM flights WHERE n IN (SELECT length(content) FROM text)",
+        "by_macro": "SELECT * FROM lines()",
+        "by_scalar": "SELECT n, size_of() AS s FROM flights",
+    }
+    with duckdb.connect(str(path)) as database:
+        database.execute(f"CREATE MACRO lines() AS TABLE SELECT * FROM read_text('{outside}')")
+        database.execute(f"CREATE MACRO size_of() AS (SELECT sum(size) FROM read_text('{outside}'))")
+        for name, query in views.items():
+            database.execute(f'CREATE VIEW "{name}" AS {query}')
+        database.execute("CREATE MACRO twice(x) AS 2 * x")
+        database.execute("CREATE VIEW own AS SELECT k, twice(n) // 2 AS n FROM flights")
+        database.execute(f"ATTACH '{folder / 'elsewhere.duckdb'}' AS elsewhere")
+        database.execute("CREATE TABLE elsewhere.t AS SELECT 1 AS n")
+        database.execute("CREATE VIEW attached AS SELECT * FROM elsewhere.t")
+    return [*views, "attached"]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_database_file_reads_no_other_file(folder: Path, beside: bool) -> None:
+    first = open_source(folder / "flights.parquet") if beside else None
+    views = reading_views(folder / "air.duckdb")
+    for view in views:
+        with pytest.raises(ParameterError, match=r"cannot|has no table") as caught:
+            open_source(folder / "air.duckdb", table=view, beside=first)
+        assert str(folder / "flights.csv") not in str(caught.value)
+    with pytest.raises(ParameterError, match="open these files themselves"):
+        open_source(folder / "air.duckdb", table="text", beside=first)
+    # Views of its own tables work, and so do its macros.
+    assert rows_of(open_source(folder / "air.duckdb", table="own", beside=first)) == ROWS
+
+
+def test_what_a_database_file_can_reach_is_not_changed_later(folder: Path) -> None:
+    table = open_source(folder / "air.duckdb", table="flights")
+    run = table.backend.con.execute
+    for statement in (
+        "SET enable_external_access = true",
+        f"SET allowed_directories = ['{folder}']",
+        "LOAD httpfs",
+        "INSTALL httpfs",
+        f"ATTACH '{folder / 'other.duckdb'}'",
+        f"COPY (SELECT 1) TO '{folder / 'out.csv'}'",
+    ):
+        with pytest.raises(duckdb.Error, match=r"(?i)disabled|cannot"):
+            run(statement)
+    # Memory is limited after the file is opened, and what is larger spills.
+    run("SET memory_limit = '80MB'")
+    run("SET threads = 1")
+    run("CREATE TEMP TABLE big AS SELECT hash(i) AS h, repeat('x', 40) AS x FROM range(2500000) r(i) ORDER BY h")
+    assert run("SELECT count(*) FROM big").fetchall() == [(2500000,)]
+
+
+def test_a_database_of_another_kind_is_not_opened_by_an_extension(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        database.execute("CREATE TABLE t (n int)")
+    with pytest.raises(ParameterError, match="cannot be opened as a DuckDB database"):
+        open_source(tmp_path / "x.db", table="t")
 
 
 def test_tables_of_two_backends_are_not_joined() -> None:

@@ -1,9 +1,11 @@
-"""Open files, frames and databases in DuckDB: as views of what stays where it is; text files are read once."""
+"""Open files and frames in DuckDB: as views of what stays where it is; text files are read once."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,11 @@ from viameter.query.engines.compiled import written_sql
 from viameter.query.engines.csv_files import read_csv
 from viameter.query.engines.errors import UnreadableData
 from viameter.query.engines.imports import import_ibis, import_optional
-from viameter.query.engines.names import fresh_name, require_different, split_name
-from viameter.query.engines.native_types import DUCKDB_TYPES, duckdb_columns, native_table
+from viameter.query.engines.names import fresh_name, require_different
+from viameter.query.engines.native_types import DUCKDB_TYPES
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable, as_its_own
 from viameter.query.engines.turns import turn_of
-
-DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 
 
 def memory_backend() -> Any:
@@ -48,6 +48,8 @@ def open_parquet(path: str, backend: Any) -> EngineTable:
         path = str(Path(path) / "**" / "*.parquet")
     if "://" not in path:
         _files(path)
+    if is_closed(backend):
+        return brought(_scanned(_reading(path, memory_backend())), backend)
     return _scanned(_reading(path, backend))
 
 
@@ -57,12 +59,17 @@ def open_csv(path: str, backend: Any) -> EngineTable:
     All columns are text: to guess their types would make these a fact about rows.
     """
     files, name = _files(path), fresh_name("file")
+    return _made(name, backend, lambda: _load(backend, name, files))
+
+
+def _made(name: str, backend: Any, make: Callable[[], None]) -> EngineTable:
+    """A table that is made in the memory of the engine, and dropped when nobody uses it any more."""
 
     def drop() -> None:
         backend.con.execute(f'DROP TABLE IF EXISTS "{name}"')
 
     try:
-        _load(backend, name, files)
+        make()
         with without_warnings_of_engines():
             expression = backend.table(name)
     except BaseException:
@@ -150,52 +157,39 @@ def copied(table: EngineTable) -> EngineTable:
     raise ParameterError(f"cached: DuckDB cannot copy these rows into its memory ({failed}); leave cached out")
 
 
-def open_database(path: str, *, table: str | None, backend: Any = None) -> EngineTable:
-    """A table of a DuckDB database file, which is opened for reading alone; on a backend, if one is given."""
-    if not Path(path).is_file():
-        raise ParameterError(f"there is no file {path!r}")
-    duckdb = import_optional("duckdb", extra="query", wanted_for="DuckDB databases")
+def is_closed(backend: Any) -> bool:
+    """Whether a DuckDB can reach no file but those that it knows."""
+    ((is_open,),) = backend.con.execute("SELECT current_setting('enable_external_access')").fetchall()
+    return not is_open
+
+
+def brought(table: EngineTable, backend: Any) -> EngineTable:
+    """A copy of a table of another DuckDB in the memory of this one: neither can reach what the other one reads."""
+    name = fresh_name("copy")
+
+    def load() -> None:
+        failed = ""
+        with without_warnings_of_engines():
+            try:
+                query = written_sql(table.backend, table.expression, pretty=False)
+                relation = table.backend.con.sql(query)  # which stays as long as rows are read from it
+                _make_of(backend, name, relation.to_arrow_reader())
+            except Exception as error:
+                failed = type(error).__name__
+        if failed:  # what the engine said may show rows
+            raise ParameterError(f"these rows cannot be copied to where the table beside them is ({failed})")
+
+    made = _made(name, backend, load)
+    return replace(made, unusable=table.unusable)
+
+
+def _make_of(backend: Any, name: str, rows: Any) -> None:
+    part = fresh_name("part")
+    backend.con.register(part, rows)
     try:
-        if backend is None:
-            backend = _telling_progress(as_its_own(import_ibis().duckdb.connect(path, read_only=True)))
-        catalog = _attached(backend, path)
-    except duckdb.Error as error:
-        raise ParameterError(
-            f"{path!r} cannot be opened as a DuckDB database ({type(error).__name__}): is it one, and is no other "
-            "process writing to it?"
-        ) from None
-    names = _names(backend, catalog)
-    if table is None:
-        raise ParameterError(f"{path!r} is a database: say which table by table=...; {_listed(names)}")
-    schema, name = split_name(table)
-    space = import_ibis().expr.operations.Namespace(catalog=catalog, database=schema or "main")
-    try:
-        columns = duckdb_columns(backend, name, space)
-    except duckdb.CatalogException:
-        raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
-    return EngineTable(native_table(backend, name, space, columns), backend)
-
-
-def _attached(backend: Any, path: str) -> str:
-    """The name under which the backend knows the file; it is told of the file if it did not know it."""
-    for name, known in backend.con.execute("SELECT database_name, path FROM duckdb_databases()").fetchall():
-        if known and Path(known).exists() and Path(known).samefile(path):
-            return str(name)
-    name = fresh_name("database")
-    quoted = path.replace("'", "''")
-    backend.con.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
-    return name
-
-
-def _names(backend: Any, catalog: str) -> list[str]:
-    # Not by Ibis, whose way of listing tables DuckDB 2 does not know any more.
-    question = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ?"
-    found = backend.con.execute(question, [catalog]).fetchall()
-    return [name if schema == "main" else f"{schema}.{name}" for schema, name in found]
-
-
-def _listed(names: list[str]) -> str:
-    return f"it has: {', '.join(sorted(names))}" if names else "it has none"
+        backend.con.execute(f'CREATE TABLE "{name}" AS SELECT * FROM "{part}"')
+    finally:
+        backend.con.unregister(part)
 
 
 def _files(path: str) -> list[Path]:

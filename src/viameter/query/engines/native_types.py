@@ -68,7 +68,7 @@ def _projected(table: EngineTable, node: Any, usable: dict[str, Reading]) -> Any
     if not usable:
         raise ParameterError("the table has no column of a type that questions can use")
     dialect = table.backend.dialect
-    source = _written(table.backend, node.name, node.namespace)
+    source = written_name(table.backend, node.name, node.namespace)
     columns = []
     for name, reading in usable.items():
         quoted = sg.to_identifier(name, quoted=True).sql(dialect)
@@ -77,7 +77,7 @@ def _projected(table: EngineTable, node: Any, usable: dict[str, Reading]) -> Any
     return ops.SQLQueryResult(query=f"SELECT {', '.join(columns)} FROM {source}", schema=schema, source=table.backend)
 
 
-def _written(backend: Any, name: str, namespace: Any) -> str:
+def written_name(backend: Any, name: str, namespace: Any) -> str:
     """The name of a table in the SQL of its engine."""
     from sqlglot.expressions import table_
 
@@ -145,7 +145,7 @@ def duckdb_columns(backend: Any, name: str, namespace: Any) -> dict[str, Reading
     """How each column of a table is read; the table must be there."""
     ibis = import_ibis()
     found: dict[str, Reading | None] = {}
-    for column, kind, null, *_ in backend.con.execute(f"DESCRIBE {_written(backend, name, namespace)}").fetchall():
+    for column, kind, null, *_ in backend.con.execute(f"DESCRIBE {written_name(backend, name, namespace)}").fetchall():
         decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", kind)
         if decimal is not None:
             sizes = map(int, decimal.groups())
@@ -168,20 +168,21 @@ def native_table(backend: Any, name: str, namespace: Any, columns: dict[str, Rea
 
 _OF_RELATION = """
 WITH RECURSIVE found AS (
-  SELECT a.attnum, a.attname, a.atttypid AS kind, a.atttypmod AS modifier, NOT a.attnotnull AS nullable
+  SELECT a.attnum, a.attname, a.atttypid AS kind, a.atttypmod AS modifier, NOT a.attnotnull AS nullable,
+    pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT') AS readable
   FROM pg_catalog.pg_attribute a
   JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
   WHERE c.oid = pg_catalog.to_regclass(%(relation)s) AND a.attnum > 0 AND NOT a.attisdropped
     AND (%(is_qualified)s OR c.relnamespace IN (current_schema()::regnamespace, pg_catalog.pg_my_temp_schema()))
   UNION ALL
-  SELECT f.attnum, f.attname, t.typbasetype, t.typtypmod, f.nullable
+  SELECT f.attnum, f.attname, t.typbasetype, t.typtypmod, f.nullable, f.readable
   FROM found f JOIN pg_catalog.pg_type t ON t.oid = f.kind AND t.typtype = 'd'
 )
-SELECT f.attname, t.typtype, t.typnamespace = 'pg_catalog'::regnamespace, t.typname, f.modifier, f.nullable
+SELECT f.attname, t.typtype, t.typnamespace = 'pg_catalog'::regnamespace, t.typname, f.modifier, f.nullable, f.readable
 FROM found f JOIN pg_catalog.pg_type t ON t.oid = f.kind AND t.typtype <> 'd'
 ORDER BY f.attnum
 """
-"""The columns of a table, by the types that domains are made of."""
+"""The columns of a table, by the types that domains are made of, and whether this user may read them."""
 
 
 def _postgres(backend: Any, node: Any) -> dict[str, Reading | None]:
@@ -192,11 +193,11 @@ def postgres_columns(backend: Any, schema: str | None, name: str) -> dict[str, R
     """How each column of a table is read; empty if there is no such table. Ibis fails on some types."""
     import ibis.expr.operations as ops
 
-    relation = _written(backend, name, ops.Namespace(database=schema))
+    relation = written_name(backend, name, ops.Namespace(database=schema))
     wanted = {"relation": relation, "is_qualified": schema is not None}
     with backend.con.transaction(), backend.con.cursor() as cursor:
         columns = cursor.execute(_OF_RELATION, wanted).fetchall()
-    return {column: _postgres_reading(*kind) for column, *kind in columns}
+    return {column: _postgres_reading(*kind) if may_read else None for column, *kind, may_read in columns}
 
 
 def _postgres_reading(kind: Any, is_builtin: bool, name: str, modifier: int, nullable: bool) -> Reading | None:
@@ -222,7 +223,7 @@ SPARK_TYPES: Final = (
 
 def _spark(backend: Any, node: Any) -> dict[str, Reading | None]:
     found: dict[str, Reading | None] = {}
-    for field in backend._session.table(_written(backend, node.name, node.namespace)).schema:
+    for field in backend._session.table(written_name(backend, node.name, node.namespace)).schema:
         kind = type(field.dataType).__name__
         if kind not in SPARK_TYPES:
             found[field.name] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -10,7 +11,7 @@ from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import POSTGRES
 from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import split_name
-from viameter.query.engines.native_types import native_table, postgres_columns
+from viameter.query.engines.native_types import Reading, native_table, postgres_columns, written_name
 from viameter.query.engines.table import EngineTable, as_its_own
 
 
@@ -53,16 +54,61 @@ def require_utf8(connection: Any) -> None:
 
 
 def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> EngineTable:
-    """A table of a PostgreSQL backend by its name."""
+    """A table of a PostgreSQL backend by its name, if this user can read it: no question fails on that later."""
     import ibis.expr.operations as ops
+    import psycopg
 
-    columns = postgres_columns(backend, schema, name)
+    space = ops.Namespace(database=schema)
+    try:
+        columns = postgres_columns(backend, schema, name)
+        if columns:
+            _probe(backend, written_name(backend, name, space), columns)
+    except psycopg.Error as error:
+        # What the server said may repeat an address or a password, or what it read from elsewhere.
+        raise ParameterError(
+            f"{name!r} of {shown} cannot be read ({type(error).__name__}): may this user read it, and whatever a view "
+            "of it reads? Is its foreign server up, and is a materialized view of it populated?"
+        ) from None
     if not columns:
         where = f"the schema {schema!r} of {shown}" if schema else shown
         names = sorted(backend.list_tables(database=schema) if schema else backend.list_tables())
         listed = f"it has: {', '.join(names)}" if names else "it has none that this user may see"
         raise ParameterError(f"{where} has no table {name!r}; {listed}")
-    return EngineTable(native_table(backend, name, ops.Namespace(database=schema), columns), backend)
+    return EngineTable(native_table(backend, name, space, columns), backend)
+
+
+_KIND = """
+SELECT relkind::text, pg_catalog.row_security_active(oid) FROM pg_catalog.pg_class
+WHERE oid = pg_catalog.to_regclass(%s)
+"""
+
+
+def _probe(backend: Any, relation: str, columns: Mapping[str, Reading | None]) -> None:
+    """Read no row of the columns that questions can use, as questions will; of a foreign table one, and drop it.
+
+    What the server refuses it refuses here: privileges are looked at and foreign servers are called when a query
+    begins, but what a foreign table names there only when a row is fetched.
+    """
+    with backend.con.transaction():
+        kind, is_hidden = backend.con.execute(_KIND, [relation]).fetchone()
+        if is_hidden:
+            raise ParameterError(
+                f"{relation}: row-level security hides rows of it from this user, by policies that may look at other "
+                "rows, or fail: open it as a user whom none applies to (BYPASSRLS), or a view that says which rows"
+            )
+        usable = [name for name, reading in columns.items() if reading is not None]
+        if not usable:
+            raise ParameterError(
+                f"{relation} has no column that questions can use: of their types, or since this user has no SELECT "
+                "privilege on them"
+            )
+        listed = ", ".join(_quoted(name) for name in usable)
+        backend.con.execute(f"SELECT {listed} FROM {relation} LIMIT {1 if kind == 'f' else 0}").fetchall()
+
+
+def _quoted(name: str) -> str:
+    """A name as PostgreSQL takes it."""
+    return '"{}"'.format(name.replace('"', '""'))
 
 
 def shown_url(url: str) -> str:

@@ -1,4 +1,7 @@
-"""Open a source of rows, wherever it is, as an EngineTable; no row is read and nothing is copied."""
+"""Open a source of rows, wherever it is, as an EngineTable; no row is read and nothing copied, but text files are.
+
+Beside a table of a DuckDB file other files are copied, too: its engine reaches no file but that one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from viameter.errors import ParameterError
-from viameter.query.engines import duckdb_tables, postgres_tables, spark_tables
+from viameter.query.engines import duckdb_files, duckdb_tables, postgres_tables, spark_tables
 from viameter.query.engines.capabilities import DUCKDB, POSTGRES, PYSPARK, known_engine
 from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.imports import import_ibis
@@ -81,9 +84,9 @@ def _open_address(address: str, table: str | None, beside: EngineTable | None) -
     if "://" in address and not address.startswith(("s3://", "http://", "https://")):
         raise ParameterError(f"URLs that start with {address.partition('://')[0]}:// cannot be opened: {_WHAT}")
     suffix = Path(address.removesuffix("/")).suffix.lower()
-    if suffix in duckdb_tables.DATABASE_SUFFIXES:
+    if suffix in duckdb_files.DATABASE_SUFFIXES:
         backend = None if beside is None else _duckdb_backend(beside)
-        return duckdb_tables.open_database(address, table=table, backend=backend)
+        return duckdb_files.open_database(address, table=table, backend=backend)
     if table is not None:
         raise ParameterError(f"table={table!r} names a table of a database, but a {suffix or 'folder'} is one already")
     if beside is not None and beside.engine == PYSPARK:
