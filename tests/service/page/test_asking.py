@@ -15,6 +15,8 @@ from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running
 
 from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
+from viameter.service.documents import loss_document
+from viameter.service.page import asking
 from viameter.service.page.asking import read_document
 from viameter.service.page.losses import show_left, show_spent
 
@@ -360,3 +362,11 @@ def test_below_a_prefix_everything_stays_there(run_service: Callable[..., Runnin
     assert sent.headers["location"].startswith("/privacy/datasets/visits/answers/")
     local = sent.headers["location"].removeprefix("/privacy")
     assert faults(visitor.see(local), "/privacy") == []
+
+
+def test_the_least_that_may_be_spent_is_said_beside_the_field(
+    running: Running, visit: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "show_dataset", lambda *_: {"least_spend": loss_document(zcdp("1/2000000"))})
+    page = visit("analyst-visits").see(ASK)
+    assert faults(page) == [] and "The least here is zcdp(1/2000000)." in page.text

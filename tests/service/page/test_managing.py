@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.service.page.conftest import Visiting
@@ -11,7 +12,9 @@ from tests.service.page.visiting import Page, Visitor, faults, read
 from tests.service.serving import Running
 
 import viameter as vm
+from viameter.errors import ParameterError
 from viameter.service.access import Action
+from viameter.service.page import managing
 from viameter.service.page.forms import Form
 from viameter.service.page.losses import NUMBERS, fields_of, read_fields
 from viameter.service.page.registering import read_types
@@ -279,3 +282,20 @@ def test_fields_of_a_loss_read_what_they_show(measure: str) -> None:
 
 def test_types_of_columns_whose_names_have_colons() -> None:
     assert read_types("a:b: Integer\n\n c : text ") == {"a:b": "integer", "c": "text"}
+
+
+def test_a_custodian_is_told_where_the_configuration_says_something_else(
+    there: Running, custodian: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "says something else" not in custodian.see(MANAGE).text
+    texts = ["the budget is zcdp(1/2), and the configuration says <zcdp(1)>"]
+    monkeypatch.setattr(managing, "show_dataset", lambda *_: {"differs": texts})
+    page = custodian.see(MANAGE)
+    assert faults(page) == [] and "The configuration of this service says something else" in page.text
+    assert "and the configuration says <zcdp(1)>." in page.text
+
+    def unreachable(*_: Any) -> Any:
+        raise ParameterError("gone")
+
+    monkeypatch.setattr(managing, "show_dataset", unreachable)
+    assert faults(custodian.see(MANAGE)) == []

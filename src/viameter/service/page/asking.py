@@ -17,6 +17,7 @@ from viameter.ledger.plots import share, share_left
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
 from viameter.service.api import models
+from viameter.service.api.datasets import show_dataset
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.api.releases import look_up, read_key
 from viameter.service.documents import schema_document, scope_document, share_of
@@ -276,6 +277,7 @@ def _form_page(
         with_delta=sheet.measure in q.WITH_DELTA,
         scope=scope_document(visit.service.catalog.scope(visit.dataset)),
         own=None if own is None else scope_document(own),
+        least=show_dataset(visit.dataset, visit).get("least_spend"),
         whole=whole,
         preview=preview,
         problems=problems or {},
