@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +15,23 @@ from typing import Any
 import httpx
 import pytest
 import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from tests.service.serving import API, QUESTION, Running, running_in
 from tests.threads import in_threads
 
 from viameter.errors import LedgerUnavailable, ParameterError
+from viameter.ledger.migrations import migrate
+from viameter.service import migrations
 from viameter.service.access import Grant, Role
+from viameter.service.database import OlderTables
 from viameter.service.state import Asked, State, UnknownPerson, now
-from viameter.service.tables import ABOUT
+from viameter.service.tables import ABOUT, ACTS, DATASETS, METADATA, REVISIONS, VERSION_TABLE
 
 NUMBERS = itertools.count()
 LEDGER = "a" * 64
+FIRST = Path(__file__).parent / "versions" / "first.db"
+"""Tables as the first version wrote them; made once, and kept as it is."""
 ANN = Grant(Role.ANALYST, "visits")
 
 
@@ -202,9 +212,100 @@ def test_tables_of_another_ledger_or_version_are_refused(state: State, opened: C
     with pytest.raises(LedgerUnavailable, match="do not go together"):
         opened("b" * 64)
     with state._write() as connection:
-        connection.execute(sa.update(ABOUT).values(version=99))
-    with pytest.raises(LedgerUnavailable, match="version 99"):
+        connection.execute(sa.text(f"UPDATE {VERSION_TABLE} SET version_num = '0099'"))
+    with pytest.raises(LedgerUnavailable, match=r"later version of viameter \(tables of version 0099.*upgrade"):
         opened()
+
+
+@pytest.fixture
+def first(location: str, opened: Callable[..., State]) -> Callable[..., State]:
+    """Tables as the first version left them, without a table of versions: the file that is kept, or the same."""
+    if "://" not in location:
+        Path(location).parent.mkdir()
+        shutil.copy(FIRST, location)
+        return opened
+    engine = sa.create_engine(sa.make_url(location).set(drivername="postgresql+psycopg"))
+    with engine.begin() as connection, contextlib.closing(sqlite3.connect(f"file:{FIRST}?mode=ro", uri=True)) as kept:
+        migrate(connection, to="0001", versions=Path(migrations.__file__).parent, version_table=VERSION_TABLE)
+        connection.execute(sa.text(f"DROP TABLE {VERSION_TABLE}"))
+        for table in METADATA.sorted_tables:
+            columns = [one.name for one in table.columns if one is not DATASETS.c.retired and one is not ACTS.c.id]
+            quoted = ", ".join(map('"{}"'.format, columns))
+            for row in kept.execute(f"SELECT {quoted} FROM {table.name}").fetchall():
+                values = dict(zip(columns, row, strict=True))
+                connection.execute(sa.insert(table).values(**{**values, **_booleans(values)}))
+    engine.dispose()
+    return opened
+
+
+def _booleans(values: dict[str, Any]) -> dict[str, Any]:
+    return {"active": bool(values["active"])} if "active" in values else {}
+
+
+def test_tables_of_the_first_version_are_upgraded_and_nothing_is_lost(first: Callable[..., State]) -> None:
+    state = first()
+    assert {one["name"]: set(one["grants"]) for one in state.people()} == {
+        "admin": {Grant(Role.ADMIN)}, "ann": {ANN}, "Ann": {Grant(Role.CUSTODIAN)},
+    }  # fmt: skip
+    assert [(one.name, one.place, one.retired) for one in state.datasets()] == [
+        ("Visits", "/data/more.csv#", None), ("visits", "/data/visits.csv#", None),
+    ]  # fmt: skip
+    asked = state.asked("ann", "k")
+    assert asked is not None and asked.document == {"spend": {"pure": "1"}}
+    assert len(state.acts(last=100)) == 5
+    state.set_retired("visits", True, by="Ann", why="over")
+    again = first()
+    found = again.dataset("visits")
+    assert found is not None and found.retired is not None and found.retired.why == "over"
+    with again._engine.connect() as connection:
+        assert connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).all() == [(REVISIONS[-1],)]
+        # The first version refuses them by its own number.
+        assert connection.execute(sa.select(ABOUT.c.version)).scalar() == 2
+        differences = compare_metadata(MigrationContext.configure(connection), METADATA)
+    assert [one for one in differences if "viameter_" in str(one) and VERSION_TABLE not in str(one)] == []
+
+
+def test_tables_of_another_ledger_are_left_as_they_are(first: Callable[..., State], location: str) -> None:
+    with pytest.raises(LedgerUnavailable, match="do not go together"):
+        first("b" * 64)
+    with pytest.raises(OlderTables, match="version 0001"):
+        State(location, ledger=LEDGER, read_only=True)
+    assert first().people()  # upgraded now
+
+
+def test_two_that_start_at_once_upgrade_once(first: Callable[..., State]) -> None:
+    in_threads(*[first] * 4)
+    assert len(first().people()) == 3
+
+
+def test_reading_alone_makes_and_changes_nothing(location: str, tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailable, match=r"viameter serve"):
+        State(location, ledger=LEDGER, read_only=True)
+    assert list(tmp_path.iterdir()) == []
+    State(location, ledger=LEDGER).close()
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    reading = State(location, ledger=LEDGER, read_only=True)
+    assert reading.people() == []
+    with pytest.raises(sa.exc.DBAPIError):
+        reading.add_person("ann", [], by="x")
+    reading.close()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_names_that_differ_in_capitals_are_one(state: State) -> None:
+    for name in ("Ann", "ANN", "Service", "SERVICE"):
+        with pytest.raises(ParameterError, match="somebody of that name"):
+            state.add_person(name, [], by="admin")
+    state.add_dataset("visits", {}, place="/x#", by="ann")
+    with pytest.raises(ParameterError, match="a dataset of that name, 'visits'"):
+        state.add_dataset("Visits", {}, place="/y#", by="ann")
+    in_threads(*[functools.partial(_add, state, name) for name in ("Bob", "bob", "BOB", "boB")])
+    assert len([one for one in state.people() if one["name"].lower() == "bob"]) == 1
+
+
+def _add(state: State, name: str) -> None:
+    with contextlib.suppress(ParameterError):
+        state.add_person(name, [], by="admin")
 
 
 def test_nothing_is_half_done(state: State, monkeypatch: pytest.MonkeyPatch) -> None:

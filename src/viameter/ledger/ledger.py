@@ -45,6 +45,7 @@ from viameter.ledger.requests import (
 )
 from viameter.ledger.scopes import Cost, Scope, Terms, describe_neighborhood, read_cost, read_name
 from viameter.ledger.signing import SigningKey
+from viameter.ledger.sizes import require_size
 from viameter.ledger.stores.base import Disconnected, Store
 from viameter.ledger.witness import Seen, Witness
 from viameter.ledger.writer import PATIENCE, Line, Ticket, Writer, call_alone, pass_on, stand_in
@@ -317,6 +318,7 @@ class Ledger:
         <scope 'visits': zcdp(0) of zcdp(1/2) spent for unbounded()>
         """
         terms = Terms.read(budget, of, d_in=d_in, rule=rule, slack=slack, parts=parts, renews=renews)
+        require_size(terms.budget)
         made: Scope = self._write(
             Define(by=self._who(by), nonce=fresh_name(), name=read_name(name), terms=terms, why=read_text(why, "why"))
         )
@@ -338,6 +340,7 @@ class Ledger:
         """Another budget for a scope, as an entry that says who and why; below what was spent is refused."""
         if not isinstance(why, str) or not why.strip():
             raise ParameterError("why: a budget is changed for a reason, which is written down with it")
+        require_size(read_cost(budget, "budget"))
         changed: Scope = self._write(
             ChangeBudget(
                 by=self._who(by), nonce=fresh_name(), name=read_name(name), budget=budget, why=read_text(why, "why")

@@ -69,7 +69,7 @@ def roles_for(action: Action) -> str:
 
 
 GRANTED_BY_CUSTODIANS = frozenset({Role.ANALYST, Role.AUDITOR})
-"""What a custodian may grant for their dataset."""
+"""What a custodian may grant for their dataset, to others: nobody lets themselves ask. An admin may, and is seen to."""
 
 
 @dataclass(frozen=True, slots=True)

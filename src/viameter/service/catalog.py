@@ -15,6 +15,7 @@ from viameter.core import Loss
 from viameter.errors import FormatError, ParameterError, UnknownScope, plain
 from viameter.ledger import Ledger, Scope
 from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
+from viameter.ledger.sizes import require_size
 from viameter.query.engines import DataWarning, UnreadableData, copied
 from viameter.query.rows import Rows
 from viameter.service.config import NAME, Limits, Source, read_size
@@ -91,6 +92,8 @@ class Catalog:
         if unknown:
             raise FormatError(f"dataset: unknown name {plain(unknown[0])}")
         budget = read_loss(document["budget"], "budget") if document.get("budget") is not None else None
+        if budget is not None:
+            require_size(budget)
         strict = document.get("strict", True)
         if not isinstance(strict, bool):
             raise FormatError(f"strict={plain(strict)}: expected true or false")

@@ -135,8 +135,11 @@ def _file(location: str, read_only: bool) -> sa.Engine:
             raise LedgerUnavailable(f"{location} is not there yet: `viameter serve` makes it")
     except OSError as problem:
         raise LedgerUnavailable(f"{location} cannot be made or opened: {problem.strerror}") from None
-    database, query = (path.as_uri(), {"mode": "ro", "uri": "true"}) if read_only else (str(path), {})
-    url = sa.URL.create("sqlite", database=database, query=query)
+    url = sa.URL.create("sqlite", database=str(path))
+    if read_only:
+        # Where nobody has it open, SQLite would make files beside it to tell others.
+        how = {"mode": "ro"} if Path(f"{path}-wal").exists() else {"immutable": "1"}
+        url = sa.URL.create("sqlite", database=path.as_uri(), query={**how, "uri": "true"})
     engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": PATIENCE}, pool_size=16)
     sa.event.listen(engine, "connect", _set_up_reading if read_only else _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)

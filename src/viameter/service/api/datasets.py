@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from viameter.errors import ViameterError
+from viameter.errors import ParameterError, ViameterError
 from viameter.ledger import Ledger
 from viameter.ledger.lines import Line, entries_back, line_of, with_outcomes
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
@@ -137,9 +137,14 @@ def set_roles(
 
 
 def grant_roles(visit: Visit, dataset: str, person: str, roles: list[Role]) -> None:
-    """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are."""
+    """Set the roles of a person for a dataset; those that a custodian cannot grant stay as they are.
+
+    Nobody grants themselves a role: who keeps a dataset's budget is not to spend it unless others say so.
+    """
     if visit.service.state.person(person) is None:
         raise not_found()
+    if person == visit.person.name and not visit.person.roles(dataset).issuperset(roles):
+        raise ParameterError("nobody grants themselves a role: another custodian or an admin does")
     wanted = [Grant(role, dataset) for role in roles if role in GRANTED_BY_CUSTODIANS]
     visit.service.state.set_roles(person, wanted, among=GRANTED_BY_CUSTODIANS, dataset=dataset, by=visit.person.name)
 
