@@ -57,6 +57,9 @@ API_ROUTES: dict[tuple[str, str], str] = {
     ("PUT", f"{DATASET}/budget"): "manage",
     ("PUT", f"{DATASET}/budgets/{{person}}"): "manage",
     ("PUT", f"{DATASET}/people/{{person}}"): "manage",
+    ("POST", f"{DATASET}/retire"): "manage",
+    ("POST", f"{DATASET}/reinstate"): "manage",
+    ("POST", f"{DATASET}/renew"): "manage",
     ("GET", f"{DATASET}/history"): "see",
     ("GET", f"{DATASET}/history/{{entry}}"): "read a charge",
     ("GET", f"{DATASET}/history/{{entry}}/certificate"): "read a charge",
@@ -139,6 +142,9 @@ BODIES: dict[tuple[str, str], Callable[[str], Any]] = {
     ("PUT", f"{DATASET}/budget"): lambda name: {"budget": BUDGETS[name], "why": "as before"},
     ("PUT", f"{DATASET}/budgets/{{person}}"): lambda name: {"budget": BUDGETS[name], "why": "as before"},
     ("PUT", f"{DATASET}/people/{{person}}"): lambda _: {"roles": []},
+    ("POST", f"{DATASET}/retire"): lambda _: {"why": "over"},
+    ("POST", f"{DATASET}/reinstate"): lambda _: {"why": "not over"},
+    ("POST", f"{DATASET}/renew"): lambda _: {"why": "June"},
     ("POST", f"{DATASET}/preview"): lambda name: WAGES_QUESTION if name == "wages" else QUESTION,
     ("POST", f"{DATASET}/releases"): lambda name: WAGES_QUESTION if name == "wages" else QUESTION,
     ("POST", f"{API}/people"): lambda _: {"name": f"new-{next(NUMBERS)}"},
@@ -387,3 +393,33 @@ def test_a_grant_counts_from_the_next_request_on(running: Running) -> None:
 def test_nothing_of_all_this_was_unexpected(running: Running) -> None:
     running.lines_of(running.client().get("/healthz").headers["x-request-id"])
     assert [line for line in running.log_lines() if line["level"] != "info"] == []
+
+
+def test_nobody_grants_themselves_a_role(running: Running) -> None:
+    def grant(by: str, to: str, *roles: str) -> int:
+        body = {"roles": list(roles)}
+        return running.api(by, "PUT", f"/datasets/visits/people/{to}", json=body).status_code
+
+    def roles(name: str) -> set[str]:
+        found = running.service.state.person(name)
+        assert found is not None
+        return {grant.role.value for grant in found["grants"]}
+
+    for custodian in ("custodian-visits", "custodian-all"):
+        for wanted in (["analyst"], ["auditor"], ["analyst", "auditor"]):
+            before = roles(custodian)
+            assert grant(custodian, custodian, *wanted) == 422
+            assert roles(custodian) == before
+        assert running.ask(custodian, "visits").status_code == 403
+        assert running.api(custodian, "POST", "/people", json={"name": "puppet"}).status_code == 403
+        assert running.api(custodian, "PUT", f"/people/{custodian}/grants", json={"grants": []}).status_code == 403
+    # Others let them, and what they have they may keep or give up.
+    assert grant("custodian-all", "custodian-visits", "analyst") == 200
+    assert grant("custodian-visits", "custodian-visits", "analyst", "auditor") == 422
+    assert grant("custodian-visits", "custodian-visits", "analyst") == 200
+    assert grant("custodian-visits", "custodian-visits") == 200
+    assert roles("custodian-visits") == {"custodian"}
+    # A role for all datasets is not touched here; the first person has all of them and begins alone.
+    assert grant("admin", "admin", "analyst") == 200
+    assert grant("admin", "admin") == 200
+    assert roles("admin") == {"admin", "custodian", "analyst"}

@@ -88,7 +88,7 @@ def test_an_expression_that_is_none_says_how_it_may_be_meant(running: Running, w
 def test_files_that_a_check_makes_are_for_their_owner_alone(tmp_path: Path) -> None:
     from viameter.service.bundled import bundled_config
 
-    serve_and_check(bundled_config(tmp_path / "service", port=0), lambda _: None)
+    serve_and_check(bundled_config(tmp_path / "service", port=0), lambda _: None, sign_in=True)
     made = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "service").glob("*.db*")}
     assert {"ledger.db", "ledger.db.witness", "service.db"} <= made.keys()
     assert set(made.values()) == {0}, made

@@ -46,7 +46,9 @@ def demo(report: str | None, ledger: str | None, serves: bool) -> None:
 @click.option(
     "--new-admin-token", is_flag=True, help="Make a new token for the admin, the old ones worthless, and exit."
 )
-@click.option("--check", "checks", is_flag=True, help="Start, see that the page answers, and stop.")
+@click.option(
+    "--check", "checks", is_flag=True, help="Say what would be found and made at the start, and make nothing."
+)
 def serve(**options: Any) -> None:
     """Serve questions, budgets and history to a team: an API and a page.
 

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,21 @@ class Opened:
     """Which batch of rows it is, of a dataset whose budget starts over with new ones."""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A dataset that can be registered."""
+
+    settled: Mapping[str, Any]
+    """What is kept with it."""
+    rows: Table
+    place: Place
+    known: Scope | None
+    """The budget that the ledger has for it already."""
+    budget: Loss
+    renews: str | None
+    batch: str
+
+
 class Catalog:
     """All datasets of a service."""
 
@@ -78,13 +93,11 @@ class Catalog:
         """What was registered under a name."""
         return self._state.dataset(name)
 
-    def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
-        """A new dataset with its budget. Rows are looked at: whether they can be read, and whether values are of the
-        types that are said. What is said of it is for who registers them; later nobody is told of it. Values that are
-        of another type are refused, unless strict is false: then they are read as NULL.
+    def examine(self, name: str, document: Mapping[str, Any], *, beside: Iterable[Registered]) -> Candidate:
+        """A dataset that can be registered beside others; refused otherwise. Nothing is written.
 
-        The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
-        what was spent of it.
+        Rows are looked at: whether they can be read, and whether values are of the types that are said. What is said
+        of it is for who registers them; later nobody is told of it.
         """
         if not isinstance(name, str) or not re.fullmatch(NAME, name):
             raise ParameterError(f"name={plain(name)}: a name has letters, digits, '_', '-' and '.', at most 64")
@@ -100,47 +113,49 @@ class Catalog:
         renews = read_policy(document.get("renews"))
         settled = {key: value for key, value in document.items() if key not in AT_ONCE and value is not None}
         _check_description(settled)
+        batch = self._batch(name)
+        source, table = self._source(settled)
+        rows = self._open_rows(settled, source, table, strict=strict)
+        check_columns(settled, rows)
+        _require_limits(rows)
+        known = self._scope(name)
+        limit = budget if known is None else known.budget
+        if limit is None:
+            raise ParameterError("budget is missing: what may be spent on this dataset in all")
+        if known is None:
+            check_budget(limit)
+        else:
+            _require_same_terms(known, budget, renews)
+            self._purse(name, rows)  # refused, if what it is a budget of is something else
+        place = self._place(settled, source, table, rows)
+        place.refuse_same(name, beside)
+        return Candidate(settled, rows, place, known, limit, renews, batch)
+
+    def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
+        """A new dataset with its budget. Values that are of another type than is said are refused, unless strict is
+        false: then they are read as NULL.
+
+        The budget is a scope of the ledger of the same name. One that is there already is taken as it is, and with it
+        what was spent of it.
+        """
         with self._opening:
-            batch = self._batch(name)
-            source, table = self._source(settled)
-            opened = self._open_rows(settled, source, table, strict=strict)
-            check_columns(settled, opened)
-            _require_limits(opened)
-            known = self._scope(name)
-            if known is None:
-                if budget is None:
-                    raise ParameterError("budget is missing: what may be spent on this dataset in all")
-                check_budget(budget)
-            elif budget is not None and budget != known.budget:
-                raise ParameterError(
-                    f"the ledger has a budget of {known.budget!r} for {name!r}: leave budget out to take it as it is"
-                )
-            elif renews is not None and renews != known.terms.renews:
-                raise ParameterError(
-                    f"renews={renews!r}: the ledger has a budget for {name!r} that "
-                    f"{'never starts over' if known.terms.renews is None else f'starts over ({known.terms.renews})'}"
-                )
-            if known is not None:
-                self._purse(name, opened)  # refused, if what it is a budget of is something else
-            place = self._place(settled, source, table, opened)
-            place.refuse_same(name, self._state.datasets())
+            made = self.examine(name, document, beside=self._state.datasets())
+            is_new = made.known is None
             # First the name, then the budget: a budget of nothing does no harm, rows without a name of their own may.
-            unfinished = known is None and self._is_unfinished(name, settled, place)
+            unfinished = is_new and self._is_unfinished(name, made.settled, made.place)
             if not unfinished:
-                self._state.add_dataset(name, settled, place=place.text, by=by)
+                self._state.add_dataset(name, made.settled, place=made.place.text, by=by)
             try:
                 # Again, now that others see this one: of two processes that register shared rows at once, one does.
-                place.refuse_same(name, self._state.datasets())
-                if known is None:
-                    assert budget is not None
-                    self._ledger.define(name, budget, opened.session.space, by=by, why=why, renews=renews)
+                made.place.refuse_same(name, self._state.datasets())
+                if is_new:
+                    space = made.rows.session.space
+                    self._ledger.define(name, made.budget, space, by=by, why=why, renews=made.renews)
             except BaseException:
                 if not unfinished:
                     self._state.drop_dataset(name, by=by)
                 raise
-            registered = self._state.dataset(name)
-            assert registered is not None
-            return self._keep(registered, opened, self._batch(name) if known is None else batch)
+            return self._keep(self._require(name), made.rows, self._batch(name) if is_new else made.batch)
 
     def describe(self, name: str, document: Mapping[str, Any], *, by: str) -> None:
         """Say something else of a dataset: its title, its description, what is public of its columns."""
@@ -396,6 +411,17 @@ class Catalog:
 def personal(name: str, person: str) -> str:
     """What the limit of a person for a dataset is called in the ledger; no dataset's name has such a sign."""
     return f"{name}@{person}"
+
+
+def _require_same_terms(known: Scope, budget: Loss | None, renews: str | None) -> None:
+    """Refuse other terms than those of a budget that the ledger has."""
+    if budget is not None and budget != known.budget:
+        raise ParameterError(
+            f"the ledger has a budget of {known.budget!r} for {known.name!r}: leave budget out to take it as it is"
+        )
+    if renews is not None and renews != known.terms.renews:
+        policy = "never starts over" if known.terms.renews is None else f"starts over ({known.terms.renews})"
+        raise ParameterError(f"renews={renews!r}: the ledger has a budget for {known.name!r} that {policy}")
 
 
 def _read_why(why: str) -> str:

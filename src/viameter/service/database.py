@@ -47,7 +47,7 @@ class Database:
     def _require_current(self, connection: sa.Connection, ledger: str) -> None:
         found = _version(connection)
         if found is None:
-            raise LedgerUnavailable(f"{self.place} has no tables of a service yet: `viameter serve` makes them")
+            raise NoTables(f"{self.place} has no tables of a service yet: `viameter serve` makes them")
         self._check(connection, found, ledger)
         if found != REVISIONS[-1]:
             raise OlderTables(self.place, found)
@@ -104,6 +104,10 @@ class Database:
             return list(connection.execute(query, values))
 
 
+class NoTables(LedgerUnavailable):
+    """There are no tables of a service yet."""
+
+
 class OlderTables(LedgerUnavailable):
     """Tables of an older version, which are upgraded when they are opened to be written."""
 
@@ -132,7 +136,7 @@ def _file(location: str, read_only: bool) -> sa.Engine:
                 # Only one that is new: to close a file drops all locks that this process has on it.
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         elif not path.is_file():
-            raise LedgerUnavailable(f"{location} is not there yet: `viameter serve` makes it")
+            raise NoTables(f"{location} is not there yet: `viameter serve` makes it")
     except OSError as problem:
         raise LedgerUnavailable(f"{location} cannot be made or opened: {problem.strerror}") from None
     url = sa.URL.create("sqlite", database=str(path))

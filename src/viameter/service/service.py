@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,8 @@ from viameter.errors import FormatError, LedgerUnavailable, ParameterError, plai
 from viameter.ledger import Ledger
 from viameter.service.access import Grant, Role
 from viameter.service.catalog import Catalog
-from viameter.service.config import Config
+from viameter.service.checking_config import differences
+from viameter.service.config import Config, Dataset
 from viameter.service.desk import Desk
 from viameter.service.limits import RateLimit
 from viameter.service.state import State
@@ -46,6 +48,11 @@ class Service:
         object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
         object.__setattr__(self, "verifications", threading.BoundedSemaphore(limits.verifications))
 
+    def differences(self, name: str) -> list[str]:
+        """In what the configuration says something else of a dataset than what is registered."""
+        found = [dataset for dataset in self.config.datasets if dataset.name == name]
+        return [text for dataset in found for text in _differences(self.catalog, dataset)]
+
     def close(self, *, waits: bool = True) -> int:
         """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""
         left = self.desk.close(seconds=self.config.server.shutdown_seconds if waits else 0)
@@ -79,19 +86,32 @@ def open_service(config: Config) -> Service:
         metrics = Metrics()
         catalog = Catalog(state, ledger, config.sources, config.limits)
         for dataset in config.datasets:
-            if not catalog.has_budget(dataset.name):
-                try:
-                    catalog.register(
-                        dataset.name, dataset.document, by="service", why="registered by the configuration"
-                    )
-                except (FormatError, ParameterError) as problem:
-                    raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
+            if catalog.has_budget(dataset.name):
+                _tell_differences(catalog, dataset, metrics)
+                continue
+            try:
+                catalog.register(dataset.name, dataset.document, by="service", why="registered by the configuration")
+            except (FormatError, ParameterError) as problem:
+                raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
         desk = Desk(catalog, ledger, state, config.limits, metrics)
     except BaseException:
         state.close()
         ledger.close()
         raise
     return Service(config, ledger, state, catalog, desk, metrics)
+
+
+def _differences(catalog: Catalog, dataset: Dataset) -> list[str]:
+    registered = catalog.registered(dataset.name)
+    return [] if registered is None else differences(dataset, registered, catalog.scope(dataset.name))
+
+
+def _tell_differences(catalog: Catalog, dataset: Dataset, metrics: Metrics) -> None:
+    """What is registered counts; whoever wrote the configuration may not know it."""
+    found = _differences(catalog, dataset)
+    metrics.differences.labels(dataset.name).set(len(found))
+    if found:
+        log("configuration_differs", level=logging.WARNING, dataset=dataset.name, differs=found)
 
 
 def first_token(state: State, *, days: float, again: bool = False) -> str | None:

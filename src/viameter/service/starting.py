@@ -20,6 +20,7 @@ import uvicorn
 
 from viameter.errors import ViameterError
 from viameter.service.app import create_app
+from viameter.service.checking_config import Finding, check_config
 from viameter.service.config import Config
 from viameter.service.service import Service, first_token, open_service
 from viameter.service.state import State
@@ -77,13 +78,28 @@ def _close(service: Service, say: Say, *, waits: bool) -> None:
 
 
 def serve_and_check(config: Config, say: Say, *, sign_in: bool = False) -> None:
-    """Serve just long enough to see that the page answers; for where nobody is there to look.
+    """See whether a service of this configuration would start, without making, registering or changing anything.
 
-    With `sign_in` the first token is made and used, which is for services that nobody will start again.
+    With `sign_in` it is served just long enough to see that the page answers to a first token, which is for services
+    that nobody will start again.
     """
     set_up_logging(level=logging.WARNING)
+    if not sign_in:
+        findings = check_config(config)
+        try:
+            with listening(config):
+                findings.append(
+                    Finding("ok", "[server]", f"it can listen at {config.server.host}:{config.server.port}")
+                )
+        except CannotStart as problem:
+            findings.append(Finding("differs", "[server]", str(problem)))  # the service itself may be running
+        for finding in findings:
+            say(str(finding))
+        if any(finding.kind == "wrong" for finding in findings):
+            raise CannotStart("a service of this configuration would not start, or not with all that it names")
+        return
     with private_files(), listening(config) as socket_, opened(config) as service:
-        token = first_token(service.state, days=1) if sign_in else None
+        token = first_token(service.state, days=1)
         with running(service, socket_) as address:
             if "<form" not in _fetch(f"{address}/login") or _fetch(f"{address}/readyz") != "ok\n":
                 raise CannotStart(f"the page at {address} does not show what it should")

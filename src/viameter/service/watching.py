@@ -81,6 +81,12 @@ class Metrics:
         self.in_flight = Gauge(
             "viameter_questions_in_flight", "Questions that run or wait to run.", registry=self.registry
         )
+        self.differences = Gauge(
+            "viameter_configuration_differences",
+            "In how many words the configuration says something else of a dataset than what is registered.",
+            ["dataset"],
+            registry=self.registry,
+        )
 
     def text(self) -> bytes:
         """All of them, in the format of Prometheus."""

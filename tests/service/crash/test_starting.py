@@ -137,16 +137,19 @@ def test_packages_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "the service needs more packages (uvicorn): pip install 'viameter[service]'" in said
 
 
-def test_a_check_starts_looks_and_stops(tmp_path: Path) -> None:
+def test_a_check_looks_and_makes_nothing(tmp_path: Path) -> None:
     path = write_config(tmp_path)
-    for _ in range(2):
-        result = start("--config", path, "--check")
-        assert result.exit_code == 0, result.output
-        assert "answers, with the datasets endless, slow, visits; it was stopped" in result.output
-        assert "vmt_" not in result.output
+    before = sorted(tmp_path.rglob("*"))
+    result = start("--config", path, "--check")
+    assert result.exit_code == 0, result.output
+    for name in ("endless", "slow", "visits"):
+        assert f"new     dataset {name}: it would be registered" in result.output
+    assert sorted(tmp_path.rglob("*")) == before
     service = open_service(read_config(path))
     assert service.state.people() == [], "the first token is for whoever starts it first"
     service.close()
+    result = start("--config", path, "--check")
+    assert result.exit_code == 0 and "ok      dataset visits: " in result.output, result.output
 
 
 def test_a_new_token_for_the_admin_makes_the_old_one_worthless_at_once(tmp_path: Path) -> None:

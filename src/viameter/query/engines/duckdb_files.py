@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,7 @@ def views_of(backend: Any, catalog: str) -> dict[str, set[str]]:
     DuckDB keeps no account of it, so their text is read, and where that does not tell, more is named than is read:
     tables of the same name in other schemas; and all, where functions or macros may read anything.
     """
-    import sqlglot as sg
-    from sqlglot.expressions import Func, Table
+    from sqlglot.expressions import Func, GenerateSeries
 
     def listed(question: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = backend.con.execute(question, [catalog]).fetchall()
@@ -97,15 +97,27 @@ def views_of(backend: Any, catalog: str) -> dict[str, set[str]]:
     every = {f"{schema}.{name}".casefold(): name.casefold() for schema, name, *_ in (*views, *tables)}
     reads: dict[str, set[str]] = {}
     for schema, view, sql in views:
-        try:
-            parts = [part for one in sg.parse(sql, read="duckdb") if one for part in one.find_all(Table)]
-        except sg.errors.SqlglotError:
-            parts = []
+        parts = _tables_in(sql)
         names = {part.name.casefold() for part in parts}
-        is_told = parts and not macros and not any(isinstance(part.this, Func) for part in parts)
+        functions = [part.this for part in parts if isinstance(part.this, Func)]
+        is_told = parts and not macros and all(isinstance(one, GenerateSeries) for one in functions)
         own = f"{schema}.{view}".casefold()
         reads[own] = {one for one, name in every.items() if not is_told or name in names} - {own}
     return reads
+
+
+def _tables_in(sql: str) -> list[Any]:
+    """The tables in the text of a view, its own name too; none if the text is not understood."""
+    import sqlglot as sg
+
+    log = logging.getLogger("sqlglot")
+    was_disabled, log.disabled = log.disabled, True  # it logs what it does not understand, with all that is in it
+    try:
+        return [part for one in sg.parse(sql, read="duckdb") if one for part in one.find_all(sg.expressions.Table)]
+    except sg.errors.SqlglotError:
+        return []
+    finally:
+        log.disabled = was_disabled
 
 
 def _names(backend: Any, catalog: str) -> list[str]:

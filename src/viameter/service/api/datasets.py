@@ -261,8 +261,11 @@ def budgets_document(visit: Visit, dataset: str) -> dict[str, Any]:
 def _dataset(visit: Visit, name: str) -> dict[str, Any]:
     catalog = visit.service.catalog
     roles = [role.value for role in visit.person.roles(name)]
-    registered = catalog.registered(name)
+    registered, scope = catalog.registered(name), catalog.scope(name)
     if registered is not None and registered.retired is not None:
         # Its rows may be gone.
-        return registered_document(registered, read_unit(registered.document["unit"]), catalog.scope(name), roles)
-    return dataset_document(catalog.opened(name), catalog.scope(name), roles)
+        found = registered_document(registered, read_unit(registered.document["unit"]), scope, roles)
+    else:
+        found = dataset_document(catalog.opened(name), scope, roles)
+    manages = visit.person.may(Action.MANAGE, name)
+    return {**found, "differs": visit.service.differences(name) if manages else None}

@@ -152,6 +152,9 @@ class Dataset(Budget):
     measure: str
     registered: str
     retired: Retired | None
+    differs: list[str] | None = Field(
+        description="For custodians: what the configuration says otherwise; what is registered counts."
+    )
     roles: list[str]
 
 
