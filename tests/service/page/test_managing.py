@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from tests.service.page.conftest import Visiting
@@ -12,9 +11,7 @@ from tests.service.page.visiting import Page, Visitor, faults, read
 from tests.service.serving import Running
 
 import viameter as vm
-from viameter.errors import ParameterError
 from viameter.service.access import Action
-from viameter.service.page import managing
 from viameter.service.page.forms import Form
 from viameter.service.page.losses import NUMBERS, fields_of, read_fields
 from viameter.service.page.registering import read_types
@@ -285,17 +282,11 @@ def test_types_of_columns_whose_names_have_colons() -> None:
 
 
 def test_a_custodian_is_told_where_the_configuration_says_something_else(
-    there: Running, custodian: Visitor, monkeypatch: pytest.MonkeyPatch
+    there: Running, visit: Visiting, custodian: Visitor
 ) -> None:
     assert "says something else" not in custodian.see(MANAGE).text
-    texts = ["the budget is zcdp(1/2), and the configuration says <zcdp(1)>"]
-    monkeypatch.setattr(managing, "show_dataset", lambda *_: {"differs": texts})
+    there.service.catalog.set_budget("visits", vm.zcdp("3/4"), by="admin", why="a second study")
     page = custodian.see(MANAGE)
     assert faults(page) == [] and "The configuration of this service says something else" in page.text
-    assert "and the configuration says <zcdp(1)>." in page.text
-
-    def unreachable(*_: Any) -> Any:
-        raise ParameterError("gone")
-
-    monkeypatch.setattr(managing, "show_dataset", unreachable)
-    assert faults(custodian.see(MANAGE)) == []
+    assert "zcdp(3/4)" in page.text and all(one[1:] in page.text for one in there.service.differences("visits"))
+    assert "says something else" not in visit("analyst-visits", at=there).see("/datasets/visits").text

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from viameter.errors import ParameterError, ViameterError
 from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.service.access import ALL, GRANTED_BY_CUSTODIANS, Action, Role
-from viameter.service.api.datasets import grant_roles, show_dataset
+from viameter.service.api.datasets import grant_roles
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.catalog import Opened
 from viameter.service.documents import schema_document
@@ -213,18 +213,9 @@ def _page(
         people=_people(visit),
         said={"title": said.get("title", ""), "description": said.get("description", "")},
         columns=columns,
-        differs=_differs(visit),
+        differs=visit.service.differences(dataset),
         renews_with_rows=scope.terms.renews == ON_NEW_ROWS,
     )
-
-
-def _differs(visit: Visit) -> list[str]:
-    """In what the configuration says something else than what is registered, as programs are told; none if unknown."""
-    try:
-        found: list[str] = show_dataset(visit.dataset, visit).get("differs") or []
-    except ViameterError:
-        return []  # its rows cannot be reached
-    return found
 
 
 def _people(visit: Visit) -> list[dict[str, Any]]:
