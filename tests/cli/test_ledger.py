@@ -308,7 +308,15 @@ def test_a_ledger_without_scopes_can_be_shown() -> None:
 def test_history_is_a_line_for_each_entry_that_no_terminal_obeys(book: str) -> None:
     lines = done("history", book).splitlines()
     assert len(lines) == 8 and [line.split()[0] for line in lines] == list("12345678")
-    assert lines[3].split(None, 4)[2:] == ["ann", "reserve", "May: zcdp(1/8) from 'visits'"]
+    assert lines[3].split(None, 4)[2:] == ["ann", "reserve", "May: zcdp(1/8) from 'visits' (answered)"]
+    assert [line.rpartition(" (")[2] for line in lines if " reserve " in line] == [
+        "answered)",
+        "failed, and stays charged)",
+        "no answer stored)",
+    ]
+    written = json.loads(done("history", book, "--json"))
+    assert [line["outcome"] for line in written if line["kind"] == "reserve"] == ["answered", "failed", "unsettled"]
+    assert all(line["outcome"] is None for line in written if line["kind"] != "reserve")
     assert "\\x1b[2J[red]: pure(1/4)" in lines[5] and "\x1b" not in "".join(lines)
 
     def numbers(*options: Any) -> list[str]:

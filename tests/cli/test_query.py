@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import viameter as vm
+from viameter import ledger as ledgers
 from viameter.cli import main
 from viameter_check import check
 
@@ -142,3 +144,24 @@ def test_what_is_wrong_with_a_file_is_said(file: Path, old: str, new: str, said:
 def test_a_missing_file_is_said() -> None:
     result = run("nowhere.toml")
     assert result.exit_code == 2 and "nowhere.toml cannot be read" in result.output
+
+
+def test_all_budgets_that_pay_are_looked_at_and_shown_each_with_its_own_numbers(file: Path) -> None:
+    """A limit that has no room makes questions not fit, although the budget of the table has some."""
+    place = file.parent / "budget.db"
+    with ledgers.open(place, by="ann") as book:
+        unit, budget = vm.per("patient", rows=3), vm.zcdp("1/2")
+        table = vm.open(file.parent / "visits.csv", unit=unit, budget=budget, ledger=book, dataset="visits")
+        book.define("ann", vm.zcdp("1/100"), table.session.space, by="boss")
+    file.write_text(
+        FILE.replace("types =", f'ledger = "{place}"\ndataset = "visits"\nscopes = ["ann"]\nby = "ann"\ntypes =')
+    )
+    result = run(file)
+    assert result.exit_code == 1 and "which does NOT fit" in result.output, result.output
+    assert "too little is left of 'ann': zcdp(1/100)" in result.output
+    document = json.loads(run(file, "--json").output)
+    assert document["fits"] is False
+    assert [(one["scope"], one["budget"]["rho"], one["left"]["rho"]) for one in document["budgets"]] == [
+        ("visits", "1/2", "1/2"),
+        ("ann", "1/100", "1/100"),
+    ]

@@ -62,7 +62,21 @@ def test_every_entry_is_a_line_in_words(book: Ledger) -> None:
     assert [line.seq for line in lines] == list(range(1, 15)) == [entry.seq for entry in book.entries()]
     assert [line.by for line in lines[3:8]] == ["ann", "ann", "ann", "bob", "bob"]
     assert all(line.at == book.time_of(line.seq) for line in lines)
-    assert repr(lines[3]) == f"     4  {lines[3].at}  ann: how many: pure(1/10) from 'visits'"
+    assert repr(lines[3]) == f"     4  {lines[3].at}  ann: how many: pure(1/10) from 'visits' (no answer stored)"
+
+
+@pytest.mark.parametrize("scope", [None, "visits", "wards"])
+@pytest.mark.parametrize("last", [None, 1, 3, 8, 11])
+def test_every_charge_says_what_came_of_it_and_nothing_else_does(
+    book: Ledger, scope: str | None, last: int | None
+) -> None:
+    came = {4: "unsettled", 5: "answered", 7: "failed", 13: "unsettled"}
+    for line in history(book, scope=scope, last=last):
+        assert line.outcome == came.get(line.seq)
+    # An answer within a charge settles nothing, and neither does one that failed.
+    assert {line.seq: line.words.rpartition(" (")[2] for line in history(book) if line.outcome} == {
+        4: "no answer stored)", 5: "answered)", 7: "failed, and stays charged)", 13: "no answer stored)",
+    }  # fmt: skip
 
 
 def test_there_are_words_for_every_kind_of_entry(book: Ledger) -> None:

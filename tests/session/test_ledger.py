@@ -184,8 +184,19 @@ def test_an_analyst_has_a_budget_too(book: Ledger) -> None:
     book.define("ann", vm.zcdp("1/20"), space)
     hers = opened(book, scopes=["ann"], by="ann")
     by_ward(hers).release(spend=vm.zcdp("1/30"))
+    by_ward(table).release(spend=vm.zcdp("1/50"))
+    # Numbers that stand together are those of one budget: here hers, which is the less.
+    preview = by_ward(hers).preview(spend=vm.zcdp("1/30"))
+    assert [(one.name, one.budget) for one in preview.budgets] == [("visits", vm.zcdp("1/2")), ("ann", vm.zcdp("1/20"))]
+    assert all(one.left == one.budget.left_after(one.spent) for one in preview.budgets)
+    assert (preview.binding.name, preview.spent, preview.fits) == ("ann", book.scope("ann").spent, False)
+    with pytest.raises(OverBudget) as beforehand:
+        by_ward(hers).spend_for({"n": 30})
     with pytest.raises(OverBudget) as refused:
         by_ward(hers).release(spend=vm.zcdp("1/30"))
+    for told in (beforehand.value, refused.value):
+        stands = (told.scope, told.budget, told.spent, told.left)
+        assert stands == ("ann", vm.zcdp("1/20"), preview.spent, preview.left)
     assert refused.value.scope == "ann" and table.left >= vm.zcdp("0.4")
     with pytest.raises(UnknownScope):
         opened(book, scopes=["bob"])

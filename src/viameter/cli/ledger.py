@@ -283,7 +283,7 @@ def show(location: str, scope: str | None, as_json: bool, witness: Witness) -> N
 @click.option("--json", "as_json", is_flag=True, help="Print a list of lines as JSON.")
 @_beside
 def history(location: str, scope: str | None, last: int | None, as_json: bool, witness: Witness) -> None:
-    """List what happened: number, time, who, and what."""
+    """List what happened: number, time, who, and what. Of each charge, what came of it too."""
     from viameter import ledger as ledgers
     from viameter.cli.ledger_values import say
 
@@ -295,7 +295,7 @@ def history(location: str, scope: str | None, last: int | None, as_json: bool, w
     number = max((len(str(line.seq)) for line in lines), default=1)
     name = min(max((len(line.by) for line in lines), default=1), 24)
     for line in lines:
-        say(f"{line.seq:>{number}}  {line.at}  {line.by:<{name}}  {line.kind:<7}  {line.text}")
+        say(f"{line.seq:>{number}}  {line.at}  {line.by:<{name}}  {line.kind:<7}  {line.words}")
 
 
 def _line_as_json(line: Any) -> dict[str, Any]:
@@ -304,6 +304,7 @@ def _line_as_json(line: Any) -> dict[str, Any]:
         for scope, part, cost, spent in line.costs
     ]
     said = {name: getattr(line, name) for name in ("seq", "at", "by", "kind", "text", "key", "label", "query")}
+    said["outcome"] = None if line.outcome is None else str(line.outcome)
     return {**said, "costs": costs, "theorems": list(line.theorems), "certificate": line.certificate}
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import viameter as vm
+from viameter.core import Loss
 from viameter.errors import AnswerLost, FormatError, LedgerUnavailable, OverBudget
+from viameter.query.preview import Standing, binding
+from viameter.query.showing.words import budget_words
 from viameter.session.written import QUESTION_KEYS, mapping, preview_of, read_cost, read_question, release_of
 from viameter.session.written_values import read_loss, read_unit
 
@@ -68,7 +71,8 @@ def run_file(request: Request, say: Say) -> int:
 
 
 def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
-    results, losses = [], [table.spent]
+    results: list[dict[str, Any]] = []
+    losses: list[Loss] = []
     for name, question, cost, key in asked:
         if _is_answered(table, key):
             results.append({"question": name, "answered": key})
@@ -81,14 +85,19 @@ def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
         results.append({"question": name, "loss": preview.loss.to_json(), "aggregates": rows})
         if not request.as_json:
             say(f"{name}\n{preview!r}\n")
-    total = table.budget.measure.total(losses)
-    fits = bool(total <= table.budget)
+    total = table.budget.measure.total([table.spent, *losses])
+    too_small = [one for one in table.session.budgets if not _has_room(one, losses)]
+    fits = not too_small
     if request.as_json:
         document = {"total": total.to_json(), "budget": table.budget.to_json(), "fits": fits, "questions": results}
+        document["budgets"] = [_standing(one) for one in table.session.budgets]
         say(json.dumps(document, default=str, indent=2))
     else:
         said = "which fits" if fits else "which does NOT fit"
         say(f"all questions together: {total!r} of {table.budget!r}, {said}; nothing was spent")
+        if len(table.session.budgets) > 1:
+            for one in too_small:
+                say(f"too little is left of {one.name!r}: {one.left!r}")
     return 0 if fits else 1
 
 
@@ -113,11 +122,27 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
             say(f"{name}\n{answer!r}\n")
     if request.as_json:
         amounts = {"made_up_rows": practice, "spent": table.spent.to_json(), "left": table.left.to_json()}
+        amounts["budgets"] = [_standing(one) for one in table.session.budgets]
         say(json.dumps({**amounts, "questions": results}, default=str, indent=2))
     else:
         made_up = " (of made-up rows: nothing was spent)" if practice else ""
-        say(f"spent {table.spent!r}, left {table.left!r}{made_up}")
+        budgets = table.session.budgets
+        for words in budget_words(budgets, binding(budgets)):
+            say(f"{words}{made_up}")
     return code
+
+
+def _standing(one: Standing) -> dict[str, Any]:
+    """A budget that pays, as JSON."""
+    return {"scope": one.name, **{name: getattr(one, name).to_json() for name in ("budget", "spent", "left")}}
+
+
+def _has_room(one: Standing, losses: list[Loss]) -> bool:
+    """Whether a budget has room for all losses together; one that is counted in another measure is not judged here."""
+    total = (
+        losses[0].measure.total([one.spent, *losses]) if losses and losses[0].measure == one.budget.measure else None
+    )
+    return total is None or total <= one.budget
 
 
 def _read_entry(table: Any, entry: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:

@@ -16,7 +16,7 @@ from viameter.ledger.chain import Entry, Head
 from viameter.ledger.copies import backup, restore
 from viameter.ledger.exporting import export
 from viameter.ledger.ledger import Ledger
-from viameter.ledger.lines import Line, history
+from viameter.ledger.lines import Line, Outcome, history, with_outcomes
 from viameter.ledger.opening import in_memory, open
 from viameter.ledger.plots import plot_burndown
 from viameter.ledger.releasing import LedgerMeter, Release
@@ -32,6 +32,7 @@ __all__ = [
     "Ledger",
     "LedgerMeter",
     "Line",
+    "Outcome",
     "Release",
     "Reserved",
     "Scope",
@@ -47,4 +48,5 @@ __all__ = [
     "plot_burndown",
     "restore",
     "verify",
+    "with_outcomes",
 ]

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from viameter.core import Loss
 from viameter.errors import UnknownScope
 from viameter.ledger.chain import Entry
 from viameter.ledger.ledger import Ledger
+from viameter.ledger.stores.base import Store
 from viameter.measures import loss_from_json
+
+
+class Outcome(StrEnum):
+    """What came of a charge, as far as the ledger knows; what was charged stays charged whatever it is."""
+
+    ANSWERED = "answered"
+    """Its answer is stored."""
+    FAILED = "failed"
+    """There is no answer, and there will be none."""
+    UNSETTLED = "unsettled"
+    """Neither is stored: it runs still, or it was cut off. The ledger does not know which."""
+
+    @property
+    def words(self) -> str:
+        """The same for people."""
+        return _OUTCOME_WORDS[self]
+
+
+_OUTCOME_WORDS = {
+    Outcome.ANSWERED: "answered",
+    Outcome.FAILED: "failed, and stays charged",
+    Outcome.UNSETTLED: "no answer stored",
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,9 +56,16 @@ class Line:
     """For a charge: each scope with the part, what it cost there, and what was spent after it."""
     theorems: tuple[str, ...] = ()
     certificate: str | None = None
+    outcome: Outcome | None = None
+    """What came of a charge; None for what is no charge, and for an entry that is read without its ledger."""
+
+    @property
+    def words(self) -> str:
+        """What it was and, of a charge, what came of it."""
+        return self.text if self.outcome is None else f"{self.text} ({self.outcome.words})"
 
     def __repr__(self) -> str:
-        return f"{self.seq:>6}  {self.at}  {self.by}: {self.text}"
+        return f"{self.seq:>6}  {self.at}  {self.by}: {self.words}"
 
 
 def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None) -> tuple[Line, ...]:
@@ -46,12 +78,44 @@ def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None
     >>> reserved = book.reserve(vm.pure("1/10"), scopes=["visits"], key="report", label="May")
     >>> [line.text for line in history(book, scope="visits")]
     ["scope 'visits' with a budget of pure(1) for unbounded(): decided in May", "May: pure(1/10) from 'visits'"]
+    >>> [str(line.outcome) for line in history(book, scope="visits")]
+    ['None', 'unsettled']
     """
     if scope is not None:
         found = [line_of(entry) for entry in itertools.islice(entries_back(ledger, scope), last)]
-        return tuple(reversed(found))
+        return tuple(reversed(with_outcomes(ledger, found)))
     first = 1 if last is None else max(ledger.head.seq - last + 1, 1)
-    return tuple(line_of(entry) for entry in ledger.entries(first))
+    entries = list(ledger.entries(first))
+    # Whatever settles a charge comes after it.
+    settled = dict(pair for entry in entries if (pair := _settling(entry)) is not None)
+    return tuple(_with_outcome(line_of(entry), settled) for entry in entries)
+
+
+def with_outcomes(ledger: Ledger, lines: Iterable[Line]) -> list[Line]:
+    """The same lines, each charge with what came of it by now."""
+    given = list(lines)
+    settled = ledger._ask(lambda store: _settled_by(store, [line for line in given if line.kind == "reserve"]))
+    return [_with_outcome(line, settled) for line in given]
+
+
+def _settled_by(store: Store, charges: Iterable[Line]) -> dict[int, Outcome]:
+    """The outcomes of charges that are settled, by the entry that charged them."""
+    requests = (store.request(line.by, line.key) for line in charges)
+    numbers = [one.settled for one in requests if one is not None and one.settled is not None]
+    return dict(pair for entry in store.entries_of(numbers) if (pair := _settling(entry)) is not None)
+
+
+def _settling(entry: Entry) -> tuple[int, Outcome] | None:
+    """The charge that an entry settles, and how; None if it settles none."""
+    if entry.kind not in ("commit", "fail") or entry.record["number"] != 0:
+        return None
+    return int(entry.record["reserved"]), Outcome.ANSWERED if entry.kind == "commit" else Outcome.FAILED
+
+
+def _with_outcome(line: Line, settled: Mapping[int, Outcome]) -> Line:
+    if line.kind != "reserve":
+        return line
+    return replace(line, outcome=settled.get(line.seq, Outcome.UNSETTLED))
 
 
 def entries_back(ledger: Ledger, scope: str) -> Iterator[Entry]:

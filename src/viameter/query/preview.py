@@ -23,21 +23,71 @@ class PreviewRow:
     covers: str
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A budget that pays for questions, as it stands: three numbers that belong together."""
+
+    name: str
+    """What it is called; empty where there is but one."""
+    budget: Loss
+    spent: Loss
+    left: Loss
+
+    def has_room_for(self, loss: Loss) -> bool:
+        """Whether a loss fits into what is left; one that is counted in another measure is not judged here."""
+        return loss.measure != self.left.measure or loss <= self.left
+
+
+def binding(budgets: Sequence[Standing], loss: Loss | None = None) -> Standing:
+    """Which of the budgets that pay limits what may be spent: one that has no room for a loss, else the least left.
+
+    >>> import viameter as vm
+    >>> whole = Standing("visits", vm.pure(1), vm.pure("1/2"), vm.pure("1/2"))
+    >>> own = Standing("visits@ann", vm.pure("1/4"), vm.pure(0), vm.pure("1/4"))
+    >>> binding([whole, own]).name
+    'visits@ann'
+    """
+    too_small = next((one for one in budgets if loss is not None and not one.has_room_for(loss)), None)
+    if too_small is not None:
+        return too_small
+    least = budgets[0]
+    for one in budgets[1:]:
+        if one.left.measure == least.left.measure and one.left <= least.left:
+            least = one
+    return least
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Preview:
     """What a question would cost, aggregate by aggregate; nothing was read or spent."""
 
     rows: tuple[PreviewRow, ...]
     loss: Loss
-    spent: Loss
-    left: Loss
+    budgets: tuple[Standing, ...]
+    """Those that would pay, each as it stands."""
     fits: bool
+    """Whether all of them have room for it."""
     alpha: Fraction
     unit: Unit | str
     """Whose presence an answer would hide; in words if it is asked elsewhere."""
     kept: str
     """What counts of a unit."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def binding(self) -> Standing:
+        """Which of the budgets limits it: one that has no room for it, else the one of which least is left."""
+        return binding(self.budgets, self.loss)
+
+    @property
+    def spent(self) -> Loss:
+        """What was spent before of the budget that limits it."""
+        return self.binding.spent
+
+    @property
+    def left(self) -> Loss:
+        """What is left of the same budget."""
+        return self.binding.left
 
     def __repr__(self) -> str:
         from viameter.query.showing import preview_text

@@ -29,7 +29,7 @@ from viameter.errors import (
     SourceUnavailable,
     ViameterError,
 )
-from viameter.ledger import Ledger
+from viameter.ledger import Ledger, Line, Outcome
 from viameter.ledger.requests import NowPaysToo
 from viameter.query.engines import ready
 from viameter.service.access import Action, Person
@@ -308,7 +308,9 @@ class Desk:
         with self._lock:
             job = self._jobs.get((person, key))
         if job is not None and job.asked.dataset == dataset:
-            return {**_head(job.asked, None), "state": "running", "seconds": time.monotonic() - job.began}
+            charged = self._charged(person, key)
+            head = _head(job.asked, None if charged is None else charged.reserved)
+            return {**head, "state": "running", "waits": charged is None, "seconds": time.monotonic() - job.began}
         asked, charged = self._state.asked(person, key), self._charged(person, key)
         if asked is None or asked.dataset != dataset or charged is None:
             raise Problem(404, "not_found", "nothing was asked here under that key")
@@ -319,6 +321,14 @@ class Desk:
             return self._replayed(asked)
         except SealedError:
             return {**head, "state": "failed"}
+
+    def outcome(self, line: Line) -> str | None:
+        """What came of a charge: answered, failed, running, or lost (cut off); None for what is no charge."""
+        if line.outcome is not Outcome.UNSETTLED:
+            return None if line.outcome is None else str(line.outcome)
+        with self._lock:
+            is_here = (line.by, line.key) in self._jobs
+        return "running" if is_here or self._may_still_run(line.seq) else "lost"
 
     def is_running_elsewhere(self, lost: AnswerLost) -> bool:
         """Whether an answer that is not there may be on its way in another process."""
@@ -400,6 +410,7 @@ def _head(asked: Asked, entry: int | None) -> dict[str, Any]:
         "question": dict(asked.document),
         "entry": entry,
         "answer": None,
+        "waits": None,
         "replayed": None,
         "seconds": None,
     }

@@ -14,6 +14,7 @@ from viameter.ledger import Line, Scope
 from viameter.ledger.plots import share
 from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.query import Preview
+from viameter.query.preview import Standing
 from viameter.query.units import Unit
 from viameter.service.access import Grant
 from viameter.service.catalog import Opened
@@ -96,9 +97,24 @@ def schema_document(opened: Opened) -> dict[str, Any]:
     return {"columns": columns, "unusable": list(opened.table.schema.unusable), "unit": repr(opened.table.unit)}
 
 
+def standing_document(standing: Standing, loss: Loss) -> dict[str, Any]:
+    """A budget that would pay for a question: what may be spent of it, what was, what is left, and whether it fits."""
+    amounts = {name: loss_document(getattr(standing, name)) for name in ("budget", "spent", "left")}
+    return {**amounts, "fits": standing.has_room_for(loss)}
+
+
 def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
-    """What a question would cost, and how far its answers may be from the truth."""
+    """What a question would cost, and how far its answers may be from the truth.
+
+    The first budget that pays is the dataset's, and another one is the limit of whoever asks.
+    """
+    dataset, person = preview.budgets[0], next(iter(preview.budgets[1:]), None)
     return {
+        "budgets": {
+            "dataset": standing_document(dataset, preview.loss),
+            "person": None if person is None else standing_document(person, preview.loss),
+        },
+        "binding": "dataset" if preview.binding == dataset else "person",
         "question": repr(question),
         "loss": loss_document(preview.loss),
         "spent": loss_document(preview.spent),
@@ -140,8 +156,8 @@ def answer_document(answer: Answer | Ranked) -> dict[str, Any]:
     return found
 
 
-def line_document(line: Line, *, dataset: str) -> dict[str, Any]:
-    """One line of a dataset's history."""
+def line_document(line: Line, *, dataset: str, outcome: str | None) -> dict[str, Any]:
+    """One line of a dataset's history; of a charge, what came of it: answered, failed, lost or running."""
     own = next(((loss, spent) for scope, _, loss, spent in line.costs if scope == dataset), None)
     return {
         "entry": line.seq,
@@ -152,6 +168,7 @@ def line_document(line: Line, *, dataset: str) -> dict[str, Any]:
         "key": line.key,
         "loss": None if own is None else loss_document(own[0]),
         "spent_after": None if own is None else loss_document(own[1]),
+        "outcome": outcome,
         "theorems": list(line.theorems),
         "has_certificate": line.certificate is not None,
     }

@@ -14,7 +14,7 @@ from viameter.errors import ParameterError, plain
 from viameter.query.answer import Answer
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.planning import Plan, part_of, read_spend
-from viameter.query.preview import Preview
+from viameter.query.preview import Preview, Standing, binding
 from viameter.session.budget import Session
 from viameter.session.counting import Counted, as_written, count_together
 from viameter.session.question import ALPHA, Question
@@ -27,13 +27,23 @@ class TogetherPreview:
 
     questions: Mapping[str, Preview]
     loss: Loss
-    spent: Loss
-    left: Loss
+    budgets: tuple[Standing, ...]
+    """Those that would pay, each as it stands."""
     fits: bool
     share: Fraction
     """What each question gets of the loss to spend."""
     counted: str
     """How the cost of all was found."""
+
+    @property
+    def spent(self) -> Loss:
+        """What was spent before of the budget that limits them."""
+        return binding(self.budgets, self.loss).spent
+
+    @property
+    def left(self) -> Loss:
+        """What is left of the same budget."""
+        return binding(self.budgets, self.loss).left
 
     def __repr__(self) -> str:
         fits = "it fits" if self.fits else "it does not fit"
@@ -57,9 +67,7 @@ class Together:
         each = part_of(spend, self.share)
         shown = {name: question.preview(spend=each, alpha=alpha) for name, question in self.questions.items()}
         loss: Loss = whole.map(1)
-        return TogetherPreview(
-            shown, loss, session.spent, session.left, session.fits(whole), self.share, self._counted.why
-        )
+        return TogetherPreview(shown, loss, session.budgets, session.fits(whole), self.share, self._counted.why)
 
     def measurement(self, *, spend: Loss) -> Measurement:
         """All questions as one Measurement of the table that was opened, which releases a tuple."""

@@ -17,6 +17,7 @@ from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
 from viameter.query.engines import EngineTable, ready
 from viameter.query.planning import noise_kinds
+from viameter.query.preview import Standing
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
 from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
@@ -87,6 +88,11 @@ class Session:
     def left(self) -> Loss:
         """What is left to be spent."""
         return self.purse.left
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All budgets that pay for a question here, each as it stands; the first is the one of these rows."""
+        return self.purse.budgets
 
     @property
     def guarantee(self) -> Guarantee:

@@ -44,7 +44,7 @@ def sub_budget(table: Table, name: str, *, budget: Loss) -> Table:
     >>> rows.left, for_maps.left
     (zcdp(3/4), zcdp(1/4))
     >>> rows.history
-    (Charged(question="sub-budget 'maps'", loss=zcdp(1/4)),)
+    (Charged(question="sub-budget 'maps'", loss=zcdp(1/4), outcome=None),)
     """
     if not isinstance(name, str) or not name:
         raise ParameterError(f"sub_budget: name={plain(name)} is no name: expected text")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from viameter.composition import FilterMeter
@@ -14,6 +14,7 @@ from viameter.composition.queries import NewLoss
 from viameter.core import Loss, Measurement
 from viameter.errors import KeyTaken, ParameterError, SealedError
 from viameter.ledger import Ledger, LedgerMeter, Line, Release, Scope, history
+from viameter.query.preview import Standing, binding
 
 NO_LEDGER = "key: without a ledger nothing is stored that could be given again: open the table with ledger='budget.db'"
 
@@ -24,10 +25,12 @@ LAST_RELEASE: ContextVar[Release | None] = ContextVar("last_release", default=No
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """One charge: for what, and how much."""
+    """One charge: for what, how much, and what came of it."""
 
     question: str
     loss: Loss
+    outcome: str | None = field(default=None, kw_only=True)
+    """"answered", "failed" or, where neither is stored, "unsettled"; None without a ledger, which would keep it."""
 
 
 class Purse(ABC):
@@ -52,6 +55,11 @@ class Purse(ABC):
     @abstractmethod
     def left(self) -> Loss:
         """What is left to be spent."""
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All budgets that pay, each as it stands."""
+        return (Standing("", self.budget, self.spent, self.left),)
 
     @property
     @abstractmethod
@@ -149,11 +157,12 @@ class LedgerPurse(Purse):
     @property
     def left(self) -> Loss:
         """What is left to be spent here: of all scopes that pay, what the one has that has least."""
-        least = self.scope.left
-        for scope in self.meter.scopes:
-            if scope.measure == least.measure and scope.left <= least:
-                least = scope.left
-        return least
+        return binding(self.budgets).left
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All scopes that pay, each as it stands."""
+        return tuple(Standing(one.name, one.cap, one.spent, one.left) for one in self.meter.scopes)
 
     @property
     def history(self) -> tuple[Charged, ...]:
@@ -163,7 +172,7 @@ class LedgerPurse(Purse):
 
     def _charged(self, line: Line) -> Charged:
         loss = next(loss for scope, _, loss, _ in line.costs if scope == self.name)
-        return Charged(line.label or line.query, loss)
+        return Charged(line.label or line.query, loss, outcome=None if line.outcome is None else str(line.outcome))
 
     def fits(self, measurement: Measurement) -> bool:
         """Whether every scope would allow it now."""

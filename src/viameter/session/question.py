@@ -21,7 +21,7 @@ from viameter.query.estimates import without_guesses
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
 from viameter.query.planning import Part, Plan, noise_kinds, read_spend
-from viameter.query.preview import Preview, PreviewRow, costs_note
+from viameter.query.preview import Preview, PreviewRow, binding, costs_note
 from viameter.query.sharing import read_together, shares_of
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
@@ -119,7 +119,7 @@ class Question:
         session = self.table.session
         notes = (planned.why, costs_note(rows, planned.loss, shared=uses > len(by_statistic)))
         return Preview(
-            tuple(rows), planned.loss, session.spent, session.left, session.fits(planned.measurement), chance,
+            tuple(rows), planned.loss, session.budgets, session.fits(planned.measurement), chance,
             session.unit, self.collecting.limits.words, tuple(filter(None, notes)),
         )  # fmt: skip
 
@@ -158,7 +158,8 @@ class Question:
         session = self.table.session
         # What does not fit is said in numbers before anything is charged.
         if not session.fits(self._plan(found, weights).measurement):
-            raise OverBudget(spent=session.spent, asked=found, left=session.left, budget=session.budget)
+            over = binding(session.budgets, found)
+            raise OverBudget(spent=over.spent, asked=found, left=over.left, budget=over.budget, scope=over.name or None)
         return found
 
     def _spend_for(self, within: Mapping[str, Number], alpha: Fraction, weights: Mapping[str, Number] | None) -> Loss:

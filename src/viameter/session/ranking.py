@@ -118,7 +118,7 @@ class Ranking:
         )  # fmt: skip
         limits, table = limits_of(self.grouped.table.relation, self.grouped.table.limits), self.grouped.table
         return Preview(
-            (row,), made.measurement.map(1), session.spent, session.left, session.fits(made.measurement), chance,
+            (row,), made.measurement.map(1), session.budgets, session.fits(made.measurement), chance,
             table.unit, limits.words, ("keys come in order, without their counts",),
         )  # fmt: skip
 
@@ -187,7 +187,7 @@ class HeavyHitters:
         limits = selection.limits
         kept = f"{limits.rows} rows" if limits.groups is None else f"{limits.groups} keys, once each"
         return Preview(
-            (row,), loss, session.spent, session.left, session.fits(selection.measurement), chance, self.table.unit,
+            (row,), loss, session.budgets, session.fits(selection.measurement), chance, self.table.unit,
             kept, selection_notes(selection, spend, chance),
         )  # fmt: skip
 

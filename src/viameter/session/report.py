@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from viameter.query.answer import Answer
-from viameter.query.preview import Preview
+from viameter.query.preview import Preview, binding
 from viameter.query.showing.markup import Markup, element, joined
+from viameter.query.showing.words import budget_words
 from viameter.session.table import Table
 
 STYLE = """
@@ -111,8 +112,9 @@ def _folded(title: str, text: str) -> Markup:
 
 def _history(table: Table) -> Markup:
     rows = [
-        element("tr", element("td", charge.question), element("td", repr(charge.loss)))
+        element("tr", *(element("td", text) for text in (charge.question, repr(charge.loss), charge.outcome or "")))
         for charge in table.history
     ]  # fmt: skip
-    total = element("p", f"Spent {table.spent!r} of {table.budget!r}; {table.left!r} is left.")
-    return joined(element("table", *rows), total)
+    budgets = table.session.budgets
+    totals = [element("p", f"{words}.") for words in budget_words(budgets, binding(budgets))]
+    return joined(element("table", *rows), *totals)

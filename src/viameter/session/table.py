@@ -16,6 +16,7 @@ from viameter.query.collecting import fresh_salt
 from viameter.query.contributing import require_order
 from viameter.query.expressions import Expression, Schema
 from viameter.query.keys import Keys, read_keys
+from viameter.query.preview import Standing, binding
 from viameter.query.public_tables import PublicTable
 from viameter.query.relation import Relation
 from viameter.query.units import Unit
@@ -57,8 +58,13 @@ class Table:
 
     @property
     def left(self) -> Loss:
-        """What is left to be spent."""
+        """What is left to be spent: of several budgets that pay, the least."""
         return self.session.left
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """All budgets that pay for its questions, each with what was spent of it and is left of it."""
+        return self.session.budgets
 
     @property
     def history(self) -> tuple[Charged, ...]:
@@ -319,4 +325,5 @@ class Tables(Mapping[str, Table]):
         return ambiguous_keys(self.session)
 
     def __repr__(self) -> str:
-        return f"<tables {', '.join(self)}: spent {self.spent!r}, left {self.left!r}>"
+        least = binding(self.session.budgets)
+        return f"<tables {', '.join(self)}: spent {least.spent!r}, left {least.left!r}>"

@@ -14,7 +14,7 @@ from viameter.query.bounding import Limits
 from viameter.query.estimates import Estimate
 from viameter.query.expressions import Kind, Schema
 from viameter.query.expressions.types import Type
-from viameter.query.preview import Preview, PreviewRow
+from viameter.query.preview import Preview, PreviewRow, Standing
 from viameter.query.units import Unit, per
 
 ALPHA = Fraction(1, 20)
@@ -66,7 +66,8 @@ def preview(*, spend: str = "1/100", fits: bool = True, **named: Any) -> Preview
         ),
     )
     given: dict[str, Any] = {
-        "rows": rows, "loss": vm.zcdp(spend), "spent": vm.zcdp("1/10"), "left": vm.zcdp("1/2"), "fits": fits,
+        "rows": rows, "loss": vm.zcdp(spend), "fits": fits,
+        "budgets": (Standing("", vm.zcdp("3/5"), vm.zcdp("1/10"), vm.zcdp("1/2")),),
         "alpha": ALPHA, "unit": UNIT, "kept": "20 rows, 4 groups",
     }  # fmt: skip
     return Preview(**{**given, **named})

@@ -152,7 +152,7 @@ def test_a_preview_in_html_says_what_the_text_says() -> None:
     found = Reader(preview_html(preview(spend="3/5", fits=False, notes=("a note",)))).texts
     for text in (
         "zcdp(1/300)", "gaussian 245", "± 481", "± 105 at 100 rows, ± 9.88 at 1,000 rows", "width, 95%",
-        "total zcdp(3/5) for one tailnum with all of its rows (user)", "spent before zcdp(1/10), left zcdp(1/2)",
+        "total zcdp(3/5) for one tailnum with all of its rows (user)", "zcdp(1/10) spent of zcdp(3/5), zcdp(1/2) left",
         "fits: no: zcdp(1/10) over what is left", "counts: of one tailnum, at most 20 rows, 4 groups", "note: a note",
     ):  # fmt: skip
         assert text in found

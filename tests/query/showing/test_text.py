@@ -8,6 +8,7 @@ from tests.query.showing.made import answer, carriers, estimate, preview, table
 
 import viameter as vm
 from viameter.query.bounding import Limits
+from viameter.query.preview import Standing
 from viameter.query.showing import answer_text, preview_text, table_text
 from viameter.query.units import Unit, per, per_entity, per_event, per_row
 
@@ -110,8 +111,7 @@ def test_a_preview_says_costs_widths_and_what_would_be_left() -> None:
         "delay      zcdp(1/150)  gaussian 245, gaussian 1000  ± 105 at 100 rows, ± 9.88 at 1,000 rows",
         "",
         "total   zcdp(1/100) for one tailnum with all of its rows (user)",
-        "spent   zcdp(1/10) before",
-        "left    zcdp(1/2)",
+        "budget  zcdp(1/10) spent of zcdp(3/5), zcdp(1/2) left",
         "fits    yes: zcdp(49/100) would be left",
         "counts  of one tailnum, at most 20 rows, 4 groups",
         "note    a note",
@@ -128,8 +128,25 @@ def test_a_preview_says_costs_widths_and_what_would_be_left() -> None:
     ],
 )
 def test_a_preview_that_does_not_fit_says_by_how_much(loss: Any, left: Any, words: str) -> None:
-    lines = preview_text(preview(fits=False, loss=loss, left=left, spent=loss)).splitlines()
+    lines = preview_text(
+        preview(fits=False, loss=loss, budgets=(Standing("", left, left.measure.zero, left),))
+    ).splitlines()
     assert f"fits    {words}" in lines
+
+
+def test_a_preview_that_several_pay_for_shows_each_with_its_own_numbers_and_which_one_limits() -> None:
+    whole = Standing("visits", vm.zcdp(1), vm.zcdp("1/4"), vm.zcdp("3/4"))
+    own = Standing("visits@ann", vm.zcdp("1/10"), vm.zcdp("1/20"), vm.zcdp("1/20"))
+    made = preview(budgets=(whole, own))
+    assert (made.binding, made.spent, made.left) == (own, own.spent, own.left)
+    assert preview_text(made).splitlines()[5:8] == [
+        "budgets  visits: zcdp(1/4) spent of zcdp(1), zcdp(3/4) left",
+        "         visits@ann: zcdp(1/20) spent of zcdp(1/10), zcdp(1/20) left; this one limits",
+        "fits     yes: zcdp(1/25) would be left",
+    ]
+    # The budget itself, if it has no room either: it is of no use that the limit were raised.
+    assert preview(budgets=(whole, own), loss=vm.zcdp(1), fits=False).binding == whole
+    assert preview(budgets=(own, whole)).binding == own
 
 
 def test_what_counts_where_nothing_is_limited() -> None:

@@ -92,7 +92,9 @@ def test_a_preview_is_read_with_what_widths_depend_on() -> None:
             "question": "agg(n)", "loss": loss("1/100"), "spent": loss("0"), "left": loss("1/200"), "fits": False,
             "alpha": "1/20", "unit": "per_row()", "kept": "", "notes": ["a note"],
             "aggregates": [{**row, "widths": widths}],
-        }
+        },
+        "visits",
+        vm.zcdp("1/200"),
     )  # fmt: skip
     assert preview.rows[0].widths == {"": 5.0, " at 100 rows": math.inf} and preview.question == "agg(n)"
     text = repr(preview)

@@ -200,7 +200,23 @@ def test_what_is_left_is_the_least_of_what_pays(serving: Running) -> None:
     with vm.connect(serving.url, token=serving.tokens["analyst-visits"]) as mine:
         assert mine["visits"].left == vm.zcdp("1/50") < mine["visits"].budget
         question = mine["visits"].agg(n=vm.count())
-        assert not question.preview(spend=vm.zcdp("1/10")).fits
+        preview = question.preview(spend=vm.zcdp("1/10"))
+        assert not preview.fits
+        # The numbers of one budget stand together, and it is said which one limits.
+        whole, own = preview.budgets
+        assert preview.budgets == mine["visits"].budgets and preview.binding == own
+        assert (own.name, own.budget, own.spent, own.left) == (
+            "your own limit",
+            vm.zcdp("1/50"),
+            vm.zcdp(0),
+            vm.zcdp("1/50"),
+        )
+        assert (whole.name, whole.budget) == ("visits", vm.zcdp(100)) and whole.left == vm.zcdp(100).left_after(
+            whole.spent
+        )
+        assert "your own limit: zcdp(0) spent of zcdp(1/50), zcdp(1/50) left; this one limits" in repr(preview)
+        shown = mine["visits"]
+        assert shown.left == own.left and "your own limit: zcdp(0) spent of zcdp(1/50)" in repr(shown)
         with pytest.raises(OverBudget) as refused:
             question.release(spend=vm.zcdp("1/10"))
     assert refused.value.left == vm.zcdp("1/50") == refused.value.budget and refused.value.spent == vm.zcdp(0)

@@ -15,12 +15,14 @@ from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running
 
 from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
+from viameter.service.documents import loss_document
+from viameter.service.page import asking
 from viameter.service.page.asking import read_document
 from viameter.service.page.losses import show_left, show_spent
 
 DEEP = '{"operation":"not","arguments":[' * 450 + "true" + "]}" * 450
 """Not so deep that Python gives up on reading it."""
-HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} </textarea></title>"
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 'q' * 9 }} </textarea></title>"
 ASK = "/datasets/visits/ask"
 
 
@@ -195,6 +197,19 @@ def test_a_limit_of_ones_own_is_shown_and_refuses_too(run_service: Callable[...,
     assert re.search(r"This question zcdp\([^)]*\) (39\d|400) %", own) and " 8 %" in text
     text = seen(preview(visitor, {**FIELDS, "amount": "3"})).text
     assert text.count("it does not fit") == 2 and "does not fit the budget" in text
+    # It is said which one limits, once; and programs are told the same, with the numbers of each.
+    assert text.count("limits this question") == 1
+    for amount, binds in (("1/1000", "person"), ("1/25", "person"), ("3", "dataset")):
+        asked = {**QUESTION, "spend": {"zcdp": amount}}
+        told = there.api("analyst-visits", "POST", "/datasets/visits/preview", json=asked).json()
+        budgets = told["budgets"]
+        assert told["binding"] == binds and told["fits"] == all(one["fits"] for one in budgets.values())
+        assert [told[name] for name in ("spent", "left")] == [budgets[binds][name] for name in ("spent", "left")]
+        for whose, budget in (("dataset", "1/2"), ("person", "1/100")):
+            texts = [budgets[whose][name]["text"] for name in ("budget", "spent", "left")]
+            assert texts == [f"zcdp({budget})", "zcdp(0)", f"zcdp({budget})"]
+    others = there.api("analyst-all", "POST", "/datasets/visits/preview", json=QUESTION).json()
+    assert (others["budgets"]["person"], others["binding"]) == (None, "dataset")
 
 
 @pytest.mark.parametrize(
@@ -333,7 +348,7 @@ def test_names_and_values_are_shown_and_never_read_as_markup(
     for page in (first, seen(previewed), answer, wrong):
         assert faults(page) == []
         assert not page.all("script") or all(one.get("src") for one in page.all("script"))
-        assert not page.all("img", "b", "i") and "49" not in page.text
+        assert not page.all("img", "b", "i") and "q" * 9 not in page.text
     assert HOSTILE in seen(previewed).text and document(previewed)["keys"] == [HOSTILE, "=1+1"]
     assert filled_in(wrong)["amount"] == HOSTILE
 
@@ -347,3 +362,11 @@ def test_below_a_prefix_everything_stays_there(run_service: Callable[..., Runnin
     assert sent.headers["location"].startswith("/privacy/datasets/visits/answers/")
     local = sent.headers["location"].removeprefix("/privacy")
     assert faults(visitor.see(local), "/privacy") == []
+
+
+def test_the_least_that_may_be_spent_is_said_beside_the_field(
+    running: Running, visit: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "show_dataset", lambda *_: {"least_spend": loss_document(zcdp("1/2000000"))})
+    page = visit("analyst-visits").see(ASK)
+    assert faults(page) == [] and "The least here is zcdp(1/2000000)." in page.text

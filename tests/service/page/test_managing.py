@@ -250,6 +250,7 @@ def test_a_dataset_is_registered(
         {"zcdp-rho": ""},
         {"zcdp-rho": "inf"},
         {"measure": "pure"},
+        {"renews": "hour"},
     ],
 )
 def test_a_dataset_that_cannot_be_is_refused_with_what_was_typed(
@@ -278,3 +279,14 @@ def test_fields_of_a_loss_read_what_they_show(measure: str) -> None:
 
 def test_types_of_columns_whose_names_have_colons() -> None:
     assert read_types("a:b: Integer\n\n c : text ") == {"a:b": "integer", "c": "text"}
+
+
+def test_a_custodian_is_told_where_the_configuration_says_something_else(
+    there: Running, visit: Visiting, custodian: Visitor
+) -> None:
+    assert "says something else" not in custodian.see(MANAGE).text
+    there.service.catalog.set_budget("visits", vm.zcdp("3/4"), by="admin", why="a second study")
+    page = custodian.see(MANAGE)
+    assert faults(page) == [] and "The configuration of this service says something else" in page.text
+    assert "zcdp(3/4)" in page.text and all(one[1:] in page.text for one in there.service.differences("visits"))
+    assert "says something else" not in visit("analyst-visits", at=there).see("/datasets/visits").text

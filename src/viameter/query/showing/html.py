@@ -12,6 +12,7 @@ from viameter.query.showing.words import (
     MOST_ROWS,
     PrivateTable,
     ShownTable,
+    budget_words,
     cost_words,
     fit_words,
     interval_words,
@@ -66,7 +67,7 @@ def preview_html(preview: Preview) -> str:
     fits = f"fits: {fit_words(preview)}"
     said = [
         element("b", f"total {preview.loss!r} for {unit_words(preview.unit)}"),
-        f"spent before {preview.spent!r}, left {preview.left!r}",
+        *budget_words(preview.budgets, preview.binding),
         fits if preview.fits else element("b", fits),
         f"counts: {kept_words(preview)}",
         *(f"note: {printable(note)}" for note in preview.notes),
@@ -87,6 +88,7 @@ def table_html(table: PrivateTable | ShownTable) -> str:
         f"counts: {made.counts}",
         *(f"step {place}: {printable(step)}" for place, step in enumerate(made.steps, 1)),
         element("span", bar(spent_share(made.spent, made.budget)), " ", spent_words(made.spent, made.budget)),
+        *made.limits,
     ]
     if made.schema.unusable:
         said.insert(0, f"unusable: {', '.join(map(short, made.schema.unusable))}")

@@ -12,6 +12,7 @@ from viameter.query.showing.words import (
     MOST_ROWS,
     PrivateTable,
     ShownTable,
+    budget_words,
     cost_words,
     fit_words,
     interval_words,
@@ -56,8 +57,10 @@ def preview_text(preview: Preview) -> str:
     ]
     facts = [
         ("total", f"{preview.loss!r} for {unit_words(preview.unit)}"),
-        ("spent", f"{preview.spent!r} before"),
-        ("left", repr(preview.left)),
+        *(
+            ("" if place else "budgets" if len(preview.budgets) > 1 else "budget", words)
+            for place, words in enumerate(budget_words(preview.budgets, preview.binding))
+        ),
         ("fits", fit_words(preview)),
         ("counts", kept_words(preview)),
         *(("note", printable(note)) for note in preview.notes),
@@ -78,6 +81,7 @@ def table_text(table: PrivateTable | ShownTable) -> str:
         ("counts", made.counts),
         *(("" if place else "steps", printable(step)) for place, step in enumerate(made.steps)),
         ("budget", f"{_bar(spent_share(made.spent, made.budget))}{spent_words(made.spent, made.budget)}"),
+        *(("", words) for words in made.limits),
     ]
     if made.schema.unusable:
         facts.insert(0, ("unusable", ", ".join(map(short, made.schema.unusable))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from viameter.query.answer import AnsweredTable
     from viameter.query.bounding import Limits
     from viameter.query.expressions import Schema
-    from viameter.query.preview import Preview, PreviewRow
+    from viameter.query.preview import Preview, PreviewRow, Standing
     from viameter.query.relation import Relation
     from viameter.query.units import Unit
 
@@ -69,6 +69,8 @@ class ShownTable:
     steps: tuple[str, ...]
     spent: Loss
     budget: Loss
+    limits: tuple[str, ...] = ()
+    """Other budgets that pay too, in words."""
 
 
 def shown_table(table: PrivateTable | ShownTable) -> ShownTable:
@@ -165,6 +167,28 @@ def fit_words(preview: Preview) -> str:
         return f"yes: {preview.left.left_after(preview.loss)!r} would be left"
     beyond = over(preview.loss, preview.left)
     return "no" if beyond is None else f"no: {beyond!r} over what is left"
+
+
+def budget_words(budgets: Sequence[Standing], binds: Standing) -> list[str]:
+    """The budgets that pay, one in a line: three numbers of one budget, and which of several limits.
+
+    >>> import viameter as vm
+    >>> from viameter.query.preview import Standing
+    >>> whole = Standing("visits", vm.pure(1), vm.pure("1/2"), vm.pure("1/2"))
+    >>> own = Standing("visits@ann", vm.pure("1/4"), vm.pure(0), vm.pure("1/4"))
+    >>> for line in budget_words([whole, own], own):
+    ...     print(line)
+    visits: pure(1/2) spent of pure(1), pure(1/2) left
+    visits@ann: pure(0) spent of pure(1/4), pure(1/4) left; this one limits
+    >>> budget_words([Standing("", vm.pure(1), vm.pure(0), vm.pure(1))], whole)
+    ['pure(0) spent of pure(1), pure(1) left']
+    """
+    several = len(budgets) > 1
+    return [
+        f"{f'{printable(one.name)}: ' if several else ''}{one.spent!r} spent of {one.budget!r}, {one.left!r} left"
+        f"{'; this one limits' if several and one == binds else ''}"
+        for one in budgets
+    ]
 
 
 def over(asked: Loss, left: Loss) -> Loss | None:

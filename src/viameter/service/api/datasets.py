@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -13,7 +13,7 @@ from fastapi.responses import Response
 
 from viameter.errors import LedgerUnavailable, ParameterError, ViameterError
 from viameter.ledger import Ledger
-from viameter.ledger.lines import Line, entries_back, line_of
+from viameter.ledger.lines import Line, entries_back, line_of, with_outcomes
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
 from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
@@ -171,7 +171,7 @@ def show_entry(
     line, certificate = charge_of(visit, dataset, entry)
     said = None if certificate is None else json.loads(certificate)
     return {
-        "line": line_document(line, dataset=dataset),
+        "line": line_document(line, dataset=dataset, outcome=visit.service.desk.outcome(line)),
         "claim": None if said is None else said["claim"]["text"],
         "derivation": None if said is None else said["derivation"],
     }
@@ -200,8 +200,15 @@ def history_document(visit: Visit, dataset: str, *, last: int, before: int | Non
             break
         if may_read(visit, line):
             found.append(line)
-    lines = [line_document(line, dataset=dataset) for line in found]
+    lines = line_documents(visit, dataset, found)
     return {"lines": lines, "more": following is not None, "before": following}
+
+
+def line_documents(visit: Visit, dataset: str, lines: Iterable[Line]) -> list[dict[str, Any]]:
+    """Lines of a dataset's history, each charge with what came of it by now."""
+    service = visit.service
+    known = with_outcomes(service.ledger, lines)
+    return [line_document(line, dataset=dataset, outcome=service.desk.outcome(line)) for line in known]
 
 
 def _lines(visit: Visit, dataset: str) -> Iterator[Line]:
@@ -241,6 +248,7 @@ def charge_of(visit: Visit, dataset: str, entry: int) -> tuple[Line, str | None]
     # An entry of another dataset is none of this one's, whatever number somebody writes.
     if all(scope != dataset for scope, *_ in line.costs) or not may_read(visit, line):
         raise not_found()
+    (line,) = with_outcomes(ledger, [line])
     return line, None if line.certificate is None else ledger.document(line.certificate)
 
 

@@ -225,14 +225,34 @@ class Budgets(Reply):
     people: dict[str, Budget]
 
 
+class Paying(Reply):
+    """A budget that would pay for a question, as it stands: what may be spent, what was, what is left."""
+
+    budget: Loss
+    spent: Loss
+    left: Loss
+    fits: bool = Field(description="Whether it has room for the question.")
+
+
+class PayingBudgets(Reply):
+    """The budgets that would pay for a question: that of the dataset and, if you have one, your own limit."""
+
+    dataset: Paying
+    person: Paying | None
+
+
 class Preview(Reply):
     """What a question would cost, and how far its answers may be from the truth."""
 
     question: str
     loss: Loss
-    spent: Loss
-    left: Loss
-    fits: bool
+    budgets: PayingBudgets
+    binding: Literal["dataset", "person"] = Field(
+        description="Which of them limits the question: one without room for it, else the one of which least is left."
+    )
+    spent: Loss = Field(description="What was spent of the budget that limits it.")
+    left: Loss = Field(description="What is left of the same budget.")
+    fits: bool = Field(description="Whether all budgets that would pay have room for it.")
     alpha: str
     unit: str
     kept: str
@@ -249,16 +269,39 @@ class Release(Reply):
     asked: str
     question: dict[str, Any]
     state: Literal["released", "running", "failed", "lost"]
+    waits: bool | None = Field(
+        default=None, description="Of one that runs: whether it waits for the engine, and nothing is charged yet."
+    )
     entry: int | None
     replayed: bool | None
     seconds: float | None
     answer: dict[str, Any] | None
 
 
+class Line(Reply):
+    """A line of a dataset's history: a charge, or a decision about a budget or a limit."""
+
+    entry: int
+    at: str
+    by: str
+    kind: str
+    text: str
+    key: str
+    loss: Loss | None
+    spent_after: Loss | None
+    outcome: Literal["answered", "failed", "lost", "running"] | None = Field(
+        description="What came of a charge; what was charged stays charged whatever it is. Null for decisions. "
+        "Failed and lost ones (cut off before an answer was stored) have no answer: asked under a new key, the same "
+        "question is charged anew."
+    )
+    theorems: list[str]
+    has_certificate: bool
+
+
 class History(Reply):
     """Lines of a dataset's history, the newest first."""
 
-    lines: list[dict[str, Any]]
+    lines: list[Line]
     more: bool
     before: int | None = Field(description="What to ask for next, if there is more.")
 
@@ -266,7 +309,7 @@ class History(Reply):
 class LineDetail(Reply):
     """A charge and the theorems behind it."""
 
-    line: dict[str, Any]
+    line: Line
     claim: str | None
     derivation: dict[str, Any] | None
 

@@ -125,7 +125,11 @@ class RemotePreview(Preview):
 
 @dataclass(frozen=True, slots=True)
 class RemoteCharge(Charged):
-    """One charge of a dataset: for what, how much, who asked, and the entry of the ledger."""
+    """One charge of a dataset: for what, how much, what came of it, who asked, and the entry of the ledger.
+
+    Its outcome is "answered", "running", "failed" or "lost"; None if the service is of a version that does not say it.
+    What failed or was lost has no answer: what was charged stays charged, and asked under a new key it costs anew.
+    """
 
     entry: int
     at: str

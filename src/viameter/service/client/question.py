@@ -71,7 +71,7 @@ class Asked:
         dataset, sent = self.table.dataset, self.document(**cost)
         found = dataset.wire.ask(f"/datasets/{quote(dataset.name, safe='')}/preview", sent)
         with understood():
-            return preview_of(found)
+            return preview_of(found, dataset.name, dataset.budget)
 
     def _release(self, key: str | None, **cost: Any) -> Any:
         dataset, sent = self.table.dataset, self.document(**cost)

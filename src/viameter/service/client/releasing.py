@@ -80,7 +80,7 @@ def _look_until_done(
         if found.get("state") != "running":
             return found
         # However long it takes: the service ends what takes too long, and says so.
-        waiting.tell()
+        waiting.tell("it waits for the engine; nothing is charged yet" if found.get("waits") is True else "")
         pauses.pause()
 
 

@@ -11,14 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from viameter.core import Loss
 from viameter.errors import ServiceError, ViameterError
 from viameter.query.estimates import Estimate
 from viameter.query.expressions import Kind, Schema, Type
-from viameter.query.preview import PreviewRow
+from viameter.query.preview import PreviewRow, Standing
+from viameter.query.showing.words import printable
 from viameter.service.client.answers import Charge, RemoteAnswer, RemoteCharge, RemotePreview, RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.refusals import loss_of
 from viameter.session.written import read_expression
+
+OWN_LIMIT = "your own limit"
+"""What the limit of whoever asks is called among the budgets that pay."""
 
 
 @contextmanager
@@ -44,8 +49,8 @@ def schema_of(document: Mapping[str, Any]) -> Schema:
     return Schema(usable, unusable)
 
 
-def preview_of(document: Mapping[str, Any]) -> RemotePreview:
-    """What a question would cost."""
+def preview_of(document: Mapping[str, Any], dataset: str, budget: Loss) -> RemotePreview:
+    """What a question would cost; `budget` is that of the dataset, which older services do not say."""
     rows = tuple(
         PreviewRow(
             str(one["name"]),
@@ -59,8 +64,7 @@ def preview_of(document: Mapping[str, Any]) -> RemotePreview:
     return RemotePreview(
         rows,
         loss_of(document["loss"]),
-        loss_of(document["spent"]),
-        loss_of(document["left"]),
+        _budgets(document, dataset, budget),
         document["fits"] is True,
         Fraction(document["alpha"]),
         str(document["unit"]),
@@ -68,6 +72,19 @@ def preview_of(document: Mapping[str, Any]) -> RemotePreview:
         tuple(map(str, document["notes"])),
         str(document["question"]),
     )
+
+
+def standing_of(name: str, document: Mapping[str, Any]) -> Standing:
+    """A budget as it stands."""
+    return Standing(name, *(loss_of(document[amount]) for amount in ("budget", "spent", "left")))
+
+
+def _budgets(document: Mapping[str, Any], dataset: str, budget: Loss) -> tuple[Standing, ...]:
+    said = document.get("budgets")
+    if said is None:
+        return (Standing(dataset, budget, loss_of(document["spent"]), loss_of(document["left"])),)
+    own = () if said["person"] is None else (standing_of(OWN_LIMIT, said["person"]),)
+    return (standing_of(dataset, said["dataset"]), *own)
 
 
 def answer_of(document: Mapping[str, Any], schema: Schema, proofs: Proofs) -> RemoteAnswer | RemoteRanked:
@@ -103,7 +120,13 @@ def charges_of(lines: Sequence[Mapping[str, Any]]) -> tuple[RemoteCharge, ...]:
     """The charges among lines of a history, which has the newest first, in order."""
     return tuple(
         RemoteCharge(
-            str(one["text"]), loss_of(one["loss"]), int(one["entry"]), str(one["at"]), str(one["by"]), str(one["key"])
+            str(one["text"]),
+            loss_of(one["loss"]),
+            int(one["entry"]),
+            str(one["at"]),
+            str(one["by"]),
+            str(one["key"]),
+            outcome=None if one.get("outcome") is None else printable(one["outcome"]),
         )
         for one in reversed(lines)
         if one["loss"] is not None

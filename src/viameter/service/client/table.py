@@ -12,14 +12,14 @@ from viameter.core import Loss, Measure
 from viameter.errors import ParameterError, plain
 from viameter.query.bounding import Limits
 from viameter.query.expressions import Column, Expression, Schema
+from viameter.query.preview import Standing, binding
 from viameter.query.showing import table_html, table_text
-from viameter.query.showing.words import ShownTable, printable, unit_words
+from viameter.query.showing.words import ShownTable, budget_words, printable, unit_words
 from viameter.service.client.answers import RemoteAnswer, RemoteCharge, RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.question import RemoteGrouped, RemoteQuestion
-from viameter.service.client.refusals import loss_of
 from viameter.service.client.releasing import look, read_key
-from viameter.service.client.replies import answer_of, charges_of, schema_of, understood
+from viameter.service.client.replies import OWN_LIMIT, answer_of, charges_of, schema_of, standing_of, understood
 from viameter.service.client.steps import Steps
 from viameter.service.client.wire import Wire
 from viameter.service.client.writing import written_groups
@@ -37,9 +37,8 @@ class RemoteDataset:
     person: str
     schema: Schema
     unit: str
-    budget: Loss
-    spent: Loss
-    left: Loss
+    budgets: tuple[Standing, ...]
+    """Those that pay: the dataset's and, once it was looked for, one's own limit."""
     title: str = ""
     description: str = ""
 
@@ -49,11 +48,15 @@ class RemoteDataset:
         place = f"/datasets/{quote(name, safe='')}"
         said, columns = wire.get(place), wire.get(f"{place}/schema")
         with understood():
-            budget, spent, left = (loss_of(said[name]) for name in ("budget", "spent", "left"))
             return cls(
-                wire, name, person, schema_of(columns), str(said["unit"]["text"]),
-                budget, spent, left, str(said["title"]), str(said["description"]),
+                wire, name, person, schema_of(columns), str(said["unit"]["text"]), (standing_of(name, said),),
+                str(said["title"]), str(said["description"]),
             )  # fmt: skip
+
+    @property
+    def budget(self) -> Loss:
+        """What may be spent in all."""
+        return self.budgets[0].budget
 
     @property
     def measure(self) -> Measure:
@@ -66,15 +69,12 @@ class RemoteDataset:
         return Proofs(self.wire, self.name)
 
     def look(self) -> RemoteDataset:
-        """See what was spent by now; of what is left, the least of what pays: the dataset's budget, and one's own."""
+        """See what was spent by now of all that pays: the dataset's budget, and one's own limit if there is one."""
         said = self.wire.get(f"/datasets/{quote(self.name, safe='')}/budgets")
-
         with understood():
-            whole, own = said["dataset"], said["people"].get(self.person)
-            left = loss_of(whole["left"])
-            mine = left if own is None else loss_of(own["left"])
-            self.left = mine if mine.measure == left.measure and mine <= left else left
-            self.budget, self.spent = loss_of(whole["budget"]), loss_of(whole["spent"])
+            own = said["people"].get(self.person)
+            mine = () if own is None else (standing_of(OWN_LIMIT, own),)
+            self.budgets = (standing_of(self.name, said["dataset"]), *mine)
         return self
 
 
@@ -119,12 +119,17 @@ class RemoteTable:
     @property
     def spent(self) -> Loss:
         """What was spent so far, by everybody."""
-        return self.dataset.look().spent
+        return self.dataset.look().budgets[0].spent
 
     @property
     def left(self) -> Loss:
         """What is left for you to spend: of the dataset's budget, or of your own limit if that is less."""
-        return self.dataset.look().left
+        return binding(self.dataset.look().budgets).left
+
+    @property
+    def budgets(self) -> tuple[Standing, ...]:
+        """The budgets that pay for your questions, each with what was spent of it and is left of it."""
+        return self.dataset.look().budgets
 
     @property
     def history(self) -> tuple[RemoteCharge, ...]:
@@ -222,9 +227,11 @@ class RemoteTable:
         dataset = self.dataset
         kept = ", ".join(f"{name}={value}" for name, value in self.steps.limits.given.items())
         counts = f"at most {kept}, and not more than the unit says" if kept else "as the unit says"
+        limits = tuple(budget_words(dataset.budgets, binding(dataset.budgets))[1:])
         return ShownTable(
             f"private table {printable(self.name)} of {self.dataset.wire.address}",
-            self.schema, (unit_words(dataset.unit),), counts, self.steps.texts, dataset.spent, dataset.budget,
+            self.schema, (unit_words(dataset.unit),), counts, self.steps.texts,
+            dataset.budgets[0].spent, dataset.budget, limits,
         )  # fmt: skip
 
     def __repr__(self) -> str:

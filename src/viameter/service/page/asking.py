@@ -18,6 +18,7 @@ from viameter.ledger.plots import share, share_left
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
 from viameter.service.api import models
+from viameter.service.api.datasets import show_dataset
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.api.releases import look_up, read_key
 from viameter.service.documents import schema_document, scope_document, share_of
@@ -36,6 +37,7 @@ from viameter.service.page.wording import (
 from viameter.service.page.writing_questions import columns_of, completed, document_of, kind_in_words
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
+from viameter.service.state import DatasetRetired
 from viameter.session.written import read_cost
 
 router = APIRouter(include_in_schema=False)
@@ -44,6 +46,11 @@ Asking = Annotated[Visit, Depends(page_needs(Action.ASK))]
 Sending = Annotated[Visit, Depends(page_needs(Action.ASK, unsafe=True))]
 PATIENCE = 1.5
 """Seconds for which a release is waited for, before its page says that it runs."""
+PAYING = (
+    ("dataset", "The budget of this dataset", "the budget"),
+    ("person", "Your own limit", "your own limit"),
+)
+"""The budgets that may pay for a question, as a preview names them, with what they are called on the page."""
 DEEPEST = 200
 """How deeply the document of a question may be nested: far more than any that is understood."""
 
@@ -70,6 +77,9 @@ def show_form(
     like: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
     """The form: as it is at first, or with a question that was asked before."""
+    registered = visit.service.catalog.registered(dataset)
+    if registered is not None and registered.retired is not None:
+        raise DatasetRetired(dataset, registered.retired)
     sheet = sheet_of(visit)
     if like is None:
         return _form_page(request, visit, sheet, q.first_form(sheet.budget))
@@ -82,7 +92,7 @@ def show_form(
 async def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
     """What the question would cost. Nothing is read or spent, however often one looks."""
     sheet = await run_in_threadpool(sheet_of, visit)
-    whole = True
+    whole, status = True, 422
     problems: dict[str, str] = {}
     document: dict[str, Any] | None = None
     if "question" in sent:
@@ -97,15 +107,16 @@ async def preview_question(request: Request, dataset: DatasetName, visit: Sendin
         preview = await asyncio.wrap_future(visit.service.desk.preview(visit.person.name, dataset, document))
     except q.Misread as wrong:
         problems, message = wrong.problems, str(wrong)
-    except ViameterError as wrong:
-        problem = problem_of(wrong)
-        if problem.status != 422:
+    except (ViameterError, Problem) as wrong:
+        problem = wrong if isinstance(wrong, Problem) else problem_of(wrong)
+        # What is wrong with the question, or passes: the form stays as it was filled in.
+        if problem.status not in (422, 503):
             raise
-        message = problem.message
+        message, status = problem.message, problem.status
     else:
         shown = await run_in_threadpool(preview_view, visit, sheet, document, preview)
         return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, preview=shown)
-    said: dict[str, Any] = {"problems": problems, "message": message, "status": 422}
+    said: dict[str, Any] = {"problems": problems, "message": message, "status": status}
     return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, **said)
 
 
@@ -117,6 +128,7 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     service.releases.take(person)
     loop = asyncio.get_running_loop()
     document: dict[str, Any] | None = None
+    key = ""
     try:
         key = read_key(sent.word("key"))
         document = read_document(sent.text("question"))
@@ -131,9 +143,9 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     except (SealedError, AnswerLost):
         pass  # the page of the answer tells
     except ViameterError as wrong:
-        return await loop.run_in_executor(None, _refusal, request, visit, problem_of(wrong), document)
+        return await loop.run_in_executor(None, _refusal, request, visit, problem_of(wrong), document, key)
     except Problem as problem:
-        return await loop.run_in_executor(None, _refusal, request, visit, problem, document)
+        return await loop.run_in_executor(None, _refusal, request, visit, problem, document, key)
     return redirect(request, f"/datasets/{dataset}/answers/{segment(key)}")
 
 
@@ -160,7 +172,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
     """What a preview shows: cost, budgets before and after, expected errors."""
     loss = _loss(preview["loss"])
     form, whole = sheet.form_of(document)
-    budgets = budget_views(visit, loss)
+    budgets = budget_views(preview, loss)
     return {
         "question": json.dumps(document),
         "document": document,
@@ -170,8 +182,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
         "offered": offered if (offered := spend_text(document)) != preview["loss"]["text"] else "",
         "fits": preview["fits"],
         "budgets": budgets,
-        # Where the budget itself does not, it is of no use that the limit does.
-        "too_small": next((one["called"] for one in budgets if not one["fits"]), budgets[0]["called"]),
+        "too_small": next((one["called"] for one in budgets if one["binds"]), budgets[0]["called"]),
         "confidence": confidence_in_words(preview["alpha"]),
         "kept": kept_in_words(preview["kept"], sheet.unit),
         "notes": preview["notes"],
@@ -188,28 +199,27 @@ def spend_text(document: dict[str, Any]) -> str:
     return "" if spend is None else repr(spend)
 
 
-def budget_views(visit: Visit, loss: Loss) -> list[dict[str, Any]]:
-    """The budgets that pay for a question of this person: before it, and after it."""
-    catalog = visit.service.catalog
-    scopes = [("The budget of this dataset", "the budget", catalog.scope(visit.dataset))]
-    own = catalog.personal_scopes(visit.dataset).get(visit.person.name)
-    if own is not None:
-        scopes.append(("Your own limit", "your own limit", own))
+def budget_views(preview: dict[str, Any], loss: Loss) -> list[dict[str, Any]]:
+    """The budgets that pay for a question: before it, and after it."""
     found = []
-    for name, called, scope in scopes:
-        spent = share_of(scope.spent, scope.cap)
-        cost = share(loss, scope.cap)  # more than all of it where it does not fit
-        fits = loss <= scope.left
-        after = scope.left.left_after(loss) if fits else None
+    for whose, name, called in PAYING:
+        paying = preview["budgets"][whose]
+        if paying is None:
+            continue
+        budget, before, left = (_loss(paying[amount]) for amount in ("budget", "spent", "left"))
+        spent = share_of(before, budget)
+        cost = share(loss, budget)  # more than all of it where it does not fit
+        after = left.left_after(loss) if paying["fits"] else None
         found.append(
             {
+                **paying,
                 "name": name,
                 "called": called,
-                **scope_document(scope),
-                "fits": fits,
-                "left_share": float(share_left(scope.left, scope.cap)),
+                "binds": preview["budgets"]["person"] is not None and whose == preview["binding"],
+                "share_spent": spent,
+                "left_share": float(share_left(left, budget)),
                 "after": after,
-                "after_share": None if after is None else float(share_left(after, scope.cap)),
+                "after_share": None if after is None else float(share_left(after, budget)),
                 "share": cost,
                 # In thousandths, for the bar; what is there at all can be seen.
                 "spent_width": round(spent * 1000),
@@ -253,6 +263,7 @@ def _form_page(
     message: str = "",
     status: int = 200,
 ) -> Response:
+    own = visit.service.catalog.personal_scopes(visit.dataset).get(visit.person.name)
     return render(
         request,
         "ask.html",
@@ -269,6 +280,8 @@ def _form_page(
         amount_name="rho" if "rho" in sheet.budget else "epsilon",
         with_delta=sheet.measure in q.WITH_DELTA,
         scope=scope_document(visit.service.catalog.scope(visit.dataset)),
+        own=None if own is None else scope_document(own),
+        least=show_dataset(visit.dataset, visit).get("least_spend"),
         whole=whole,
         preview=preview,
         problems=problems or {},
@@ -276,7 +289,7 @@ def _form_page(
     )
 
 
-def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[str, Any] | None) -> Response:
+def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[str, Any] | None, key: str) -> Response:
     """A question that was not released: why, what there is, and the way back to the form with the question kept."""
     answered = render(
         request,
@@ -288,6 +301,7 @@ def _refusal(request: Request, visit: Visit, problem: Problem, document: dict[st
         amounts={name: _text(problem.details.get(name)) for name in ("budget", "spent", "left", "asked")},
         personal="@" in str(problem.details.get("scope") or ""),
         question=None if document is None else json.dumps(document),
+        key=key,
     )
     if problem.retry_after is not None:
         answered.headers["retry-after"] = str(problem.retry_after)

@@ -6,8 +6,8 @@ It shows what a person may read: every charge, or their own; either way the last
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from markupsafe import Markup
 
 from viameter.core import Loss
-from viameter.ledger import Ledger, Line, Scope
+from viameter.ledger import Ledger, Line, Outcome, Scope, with_outcomes
 from viameter.ledger.chain import Entry
 from viameter.ledger.lines import entries_back, line_of
 from viameter.ledger.plots import height_of, share
@@ -50,6 +50,13 @@ class Point:
     """What is left, as a number: of the measure, or in percent of the budget."""
     top: float
     """The budget, in the same."""
+    outcome: str | None = None
+    """What came of a charge."""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it was charged, and there is no answer and will be none."""
+        return self.outcome in ("failed", "lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +72,23 @@ class Burndown:
     """Whether charges of others are left out."""
     unit: str
 
+    @property
+    def has_unanswered(self) -> bool:
+        """Whether a charge is among them that has no answer, and will have none."""
+        return any(point.is_unanswered for point in self.points)
+
 
 def burndown_of(visit: Visit, dataset: str, scope: Scope) -> Burndown | None:
     """What was left of a dataset's budget, as far as this person may read it; None while nothing was charged."""
     steps, partial = last_steps(visit.service.ledger, dataset)
     states = _states(scope, [step for step in steps if may_read(visit, step.line)])
-    charges = sum(state.what == "charge" for state in states)
-    if not charges:
+    if all(state.what != "charge" for state in states):
         return None
     unit = _unit(scope)
+    points = [_point(scope, state, visit.service.desk.outcome) for state in states]
     return Burndown(
-        draw([_point(scope, state) for state in thinned(states, MOST_POINTS)], unit=unit, charges=charges),
-        [_point(scope, state) for state in states[-MOST_ROWS:][::-1]],
+        draw(thinned(points, MOST_POINTS), unit=unit, said=_said(points)),
+        points[-MOST_ROWS:][::-1],
         partial,
         not visit.may(Action.READ_ALL),
         unit,
@@ -95,7 +107,8 @@ class Step:
 
 
 _READ: WeakKeyDictionary[Ledger, dict[str, tuple[tuple[Step, ...], bool]]] = WeakKeyDictionary()
-"""What was read of ledgers that are open. Entries do not change, so that only new ones are read."""
+"""What was read of ledgers that are open. Entries do not change, so that only new ones are read; what came of a charge
+is looked up again until it is settled."""
 
 
 def last_steps(ledger: Ledger, dataset: str) -> tuple[tuple[Step, ...], bool]:
@@ -111,9 +124,16 @@ def last_steps(ledger: Ledger, dataset: str) -> tuple[tuple[Step, ...], bool]:
             break
         fresh.append(_step(entry))
     found = (*known, *reversed(fresh))
-    kept = found[-MOST_ENTRIES:], partial or len(found) > MOST_ENTRIES
+    kept = _with_outcomes(ledger, found[-MOST_ENTRIES:]), partial or len(found) > MOST_ENTRIES
     _READ[ledger][dataset] = kept
     return kept
+
+
+def _with_outcomes(ledger: Ledger, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The same steps, with what came of those charges of which it was not known yet."""
+    asked = [step.line for step in steps if step.line.outcome in (None, Outcome.UNSETTLED)]
+    known = {line.seq: line for line in with_outcomes(ledger, asked)}
+    return tuple(replace(step, line=known.get(step.line.seq, step.line)) for step in steps)
 
 
 def _step(entry: Entry) -> Step:
@@ -131,7 +151,7 @@ class State:
 
     at: datetime
     what: str
-    entry: int | None
+    line: Line | None
     spent: Loss
     cap: Loss
 
@@ -154,7 +174,7 @@ def _states(scope: Scope, steps: Sequence[Step]) -> list[State]:
         at = datetime.fromisoformat(line.at)
         if found:
             at = max(at, found[-1].at)  # a clock that was put back does not make the line go back
-        found.append(State(at, WORDS.get(line.kind, line.kind), line.seq, spent, cap))
+        found.append(State(at, WORDS.get(line.kind, line.kind), line, spent, cap))
     now = max([datetime.now(UTC), *(state.at for state in found[-1:])])
     return [*found, State(now, "now", None, scope.spent, scope.cap)]
 
@@ -181,14 +201,27 @@ def _counted(scope: Scope, budget: Loss) -> Loss:
     return budget if budget.measure == scope.measure else scope.cap
 
 
-def _point(scope: Scope, state: State) -> Point:
-    spent, cap = state.spent, state.cap
+def _point(scope: Scope, state: State, outcome_of: Callable[[Line], str | None]) -> Point:
+    spent, cap, line = state.spent, state.cap, state.line
     left = cap.left_after(spent) if spent <= cap else cap.measure.zero
     height, top = 100 * float(1 - min(share(spent, cap), Fraction(1))), 100.0
     if _is_one_number(scope):
         (name,) = scope.cap.names  # type: ignore[attr-defined]
         height, top = height_of(getattr(left, name)), height_of(getattr(cap, name))
-    return Point(state.at, state.what, state.entry, left, cap, height, top)
+    entry, outcome = (None, None) if line is None else (line.seq, outcome_of(line))
+    return Point(state.at, state.what, entry, left, cap, height, top, outcome)
+
+
+def _said(points: Sequence[Point]) -> str:
+    """The picture in a sentence."""
+    charges = sum(point.what == "charge" for point in points)
+    counts = ((word, sum(point.outcome == word for point in points)) for word in ("failed", "lost"))
+    unanswered = "".join(f", {count} of them {word}" for word, count in counts if count)
+    first, last = points[0], points[-1]
+    return (
+        f"From {first.at:%Y-%m-%d} to {last.at:%Y-%m-%d}, {charges} {'charge' if charges == 1 else 'charges'}"
+        f"{unanswered}: {last.left!r} is left of {last.budget!r}."
+    )
 
 
 def _is_one_number(scope: Scope) -> bool:
@@ -199,8 +232,8 @@ def _unit(scope: Scope) -> str:
     return str(scope.cap.names[0]) if _is_one_number(scope) else "percent"  # type: ignore[attr-defined]
 
 
-def draw(shown: Sequence[Point], *, unit: str, charges: int) -> Markup:
-    """The steps as SVG. Colors are in the style sheet."""
+def draw(shown: Sequence[Point], *, unit: str, said: str) -> Markup:
+    """The steps as SVG; a cross stands where a charge has no answer. Colors are in the style sheet."""
     start, end = shown[0].at, shown[-1].at
     span = max((end - start).total_seconds(), 1.0)
     top = max([*(point.top for point in shown), 1e-300])
@@ -225,14 +258,17 @@ def draw(shown: Sequence[Point], *, unit: str, charges: int) -> Markup:
     below = y(shown[-1].height) + 16
     fits = below < HEIGHT - BOTTOM - 4
     parts.append(_label("left-text", WIDTH - RIGHT, below if fits else y(shown[-1].height) - 7, "left"))
-    described = (
-        f"From {shown[0].at:%Y-%m-%d} to {shown[-1].at:%Y-%m-%d}, {charges} "
-        f"{'charge' if charges == 1 else 'charges'}: {shown[-1].left!r} is left of {shown[-1].budget!r}."
-    )
+    parts += [
+        Markup('<text class="unanswered" x="{:.1f}" y="{:.1f}" text-anchor="middle">\u00d7</text>').format(
+            x(place), y(point.height) - 4
+        )
+        for place, point in enumerate(shown)
+        if point.is_unanswered
+    ]
     return Markup(
         '<svg class="chart burndown" viewBox="0 0 {} {}" role="img" aria-labelledby="burndown-title burndown-about">'
         '<title id="burndown-title">What is left of the budget</title><desc id="burndown-about">{}</desc>{}</svg>'
-    ).format(WIDTH, HEIGHT, described, Markup("").join(parts))
+    ).format(WIDTH, HEIGHT, said, Markup("").join(parts))
 
 
 def thinned(points: Sequence[Any], most: int) -> list[Any]:

@@ -15,7 +15,7 @@ from viameter.ledger import Ledger, Line
 from viameter.ledger.chain import Entry
 from viameter.ledger.lines import entries_back, line_of
 from viameter.service.access import Action
-from viameter.service.api.datasets import charge_of, may_read, show_certificate
+from viameter.service.api.datasets import charge_of, line_documents, may_read, show_certificate
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.catalog import personal
 from viameter.service.documents import line_document
@@ -49,7 +49,15 @@ def show_history_page(
 ) -> Response:
     """What was charged and decided, the newest first; so many lines on a page."""
     lines, older = lines_before(visit, dataset, before)
-    return render(request, "history.html", visit=visit, lines=lines, before=before, older=older)
+    return render(
+        request,
+        "history.html",
+        visit=visit,
+        lines=lines,
+        before=before,
+        older=older,
+        unanswered=any(line["outcome"] in ("failed", "lost") for line in lines),
+    )
 
 
 def lines_before(visit: Visit, dataset: str, before: int | None) -> tuple[list[dict[str, Any]], int | None]:
@@ -57,16 +65,19 @@ def lines_before(visit: Visit, dataset: str, before: int | None) -> tuple[list[d
 
     So many entries are looked at and no more: whoever asked little among many reads several short pages.
     """
-    found: list[dict[str, Any]] = []
-    seen = None
+    found: list[tuple[Line, str]] = []
+    seen, more = None, False
     for count, entry in enumerate(_entries(visit, dataset, before)):
         if len(found) == PER_PAGE or count == MOST_READ:
-            return found, seen
+            more = True
+            break
         line = line_of(entry)
         if may_read(visit, line):
-            found.append({**line_document(line, dataset=dataset), "kind_text": kind_in_words(entry, dataset)})
+            found.append((line, kind_in_words(entry, dataset)))
         seen = entry.seq
-    return found, None
+    lines = line_documents(visit, dataset, [line for line, _ in found])
+    shown = [{**line, "kind_text": kind} for line, (_, kind) in zip(lines, found, strict=True)]
+    return shown, seen if more else None
 
 
 def kind_in_words(entry: Entry, dataset: str) -> str:
@@ -115,11 +126,12 @@ def show_entry_page(request: Request, dataset: str, entry: int, visit: Seeing) -
         request,
         "entry.html",
         visit=visit,
-        line=line_document(line, dataset=dataset),
+        line=line_document(line, dataset=dataset, outcome=visit.service.desk.outcome(line)),
         costs=_other_costs(visit, dataset, line),
         claim=None if said is None else said["claim"],
         tree=None if said is None else tree_of(said["derivation"]),
         asked=visit.service.state.asked(line.by, line.key) is not None,
+        own=line.by == visit.person.name and visit.may(Action.ASK),
     )
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from viameter.errors import ParameterError, ViameterError
+from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.service.access import ALL, GRANTED_BY_CUSTODIANS, Action, Role
 from viameter.service.api.datasets import grant_roles
 from viameter.service.api.needing import Visit, page_needs
@@ -43,6 +44,36 @@ def change_budget(request: Request, dataset: str, visit: Changing, form: Sent) -
         catalog.set_budget(dataset, loss, by=visit.person.name, why=read_why(form))
 
     return _changed(request, visit, form, "budget", change)
+
+
+@router.post(f"{AT}/renew")
+def renew_budget(request: Request, dataset: str, visit: Changing, form: Sent) -> Response:
+    """Start the budget over: new rows have arrived."""
+
+    def change() -> None:
+        visit.service.catalog.renew(dataset, by=visit.person.name, why=read_why(form))
+
+    return _changed(request, visit, form, "renew", change)
+
+
+@router.post(f"{AT}/retire")
+def retire(request: Request, dataset: str, visit: Changing, form: Sent) -> Response:
+    """Let the dataset be asked no more."""
+
+    def change() -> None:
+        visit.service.catalog.retire(dataset, by=visit.person.name, why=read_why(form))
+
+    return _changed(request, visit, form, "retire", change)
+
+
+@router.post(f"{AT}/reinstate")
+def reinstate(request: Request, dataset: str, visit: Changing, form: Sent) -> Response:
+    """Let a dataset that was retired be asked again."""
+
+    def change() -> None:
+        visit.service.catalog.reinstate(dataset, by=visit.person.name, why=read_why(form))
+
+    return _changed(request, visit, form, "reinstate", change)
 
 
 @router.post(f"{AT}/limit")
@@ -118,10 +149,10 @@ def column_said(form: Form, kind: str) -> dict[str, Any]:
 
 
 def read_why(form: Form) -> str:
-    """The reason that the ledger keeps."""
+    """The reason, which is kept."""
     why = " ".join(form.text("why").split())
     if not why:
-        raise ParameterError("why is missing: the ledger keeps the reason for good")
+        raise ParameterError("why is missing: the reason is kept for good")
     return why
 
 
@@ -182,6 +213,8 @@ def _page(
         people=_people(visit),
         said={"title": said.get("title", ""), "description": said.get("description", "")},
         columns=columns,
+        differs=visit.service.differences(dataset),
+        renews_with_rows=scope.terms.renews == ON_NEW_ROWS,
     )
 
 

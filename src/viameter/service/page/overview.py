@@ -41,7 +41,8 @@ def show_overview(request: Request, visit: SignedIn) -> Response:
                     "title": said.get("title") or name,
                     "description": said.get("description", ""),
                     "roles": sorted(role.value for role in person.roles(name)),
-                    "may_ask": person.may(Action.ASK, name),
+                    "may_ask": person.may(Action.ASK, name) and registered[name].retired is None,
+                    "retired": registered[name].retired,
                     "own": None if own is None else budget_shown(own),
                     **budget_shown(scopes[name]),
                 }
@@ -50,7 +51,8 @@ def show_overview(request: Request, visit: SignedIn) -> Response:
         request,
         "overview.html",
         visit=visit,
-        cards=cards,
+        cards=[card for card in cards if not card["retired"]],
+        retired_cards=[card for card in cards if card["retired"]],
         sources=catalog.sources,
         is_admin=Grant(Role.ADMIN) in person.grants,
     )

@@ -27,6 +27,13 @@ HEADINGS = {
     500: "Something went wrong",
     503: "Not at the moment",
 }
+HEADINGS_BY_CODE = {
+    "retired": "This dataset is retired",
+    "source_unavailable": "The data cannot be reached",
+    "busy": "Too many questions wait",
+}
+OF_A_DATASET = ("source_unavailable", "busy")
+"""Codes of what is the matter with the rows of one dataset: the service itself is well."""
 NEXT = {
     400: "Go back, and try it again.",
     403: "Whoever manages the dataset can let you ask; an admin can give you other roles.",
@@ -42,6 +49,9 @@ NEXT = {
     503: "Try it again in a moment. If it stays so, tell whoever runs this service the number below.",
 }
 NEXT_BY_CODE = {
+    "retired": "Its history, answers and certificates stay. Whoever manages the dataset can reinstate it.",
+    "source_unavailable": "Nothing was charged. Try it again; if it stays so, tell whoever manages the dataset.",
+    "busy": "Nothing was charged. Others are being answered: try it again in a moment.",
     "forged_form": "Go back, reload the page, and send the form again. You may have signed in anew meanwhile.",
     "failed": "The question cannot be answered as it is; asking it anew is charged anew.",
     "ledger_unsound": "Tell whoever runs this service: `viameter ledger verify` says what does not hold.",
@@ -56,7 +66,7 @@ def problem_page(request: Request, problem: Problem) -> Response:
         "problem.html",
         visit=_visit(request, problem),
         status=problem.status,
-        heading=HEADINGS.get(problem.status, "That did not work"),
+        heading=HEADINGS_BY_CODE.get(problem.code) or HEADINGS.get(problem.status, "That did not work"),
         message=problem.message,
         advice=_advice(problem),
         number=request.scope["state"]["request"],
@@ -77,8 +87,8 @@ def _advice(problem: Problem) -> str:
 
 
 def _visit(request: Request, problem: Problem) -> Visit | None:
-    """Who is signed in, for the menu; nobody is looked up while things are down."""
-    if problem.status >= 500:
+    """Who is signed in, for the menu; nobody is looked up while the tables of the service may be down."""
+    if problem.status >= 500 and problem.code not in OF_A_DATASET:
         return None
     try:
         person = by_cookie(request)

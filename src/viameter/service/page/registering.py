@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from viameter.errors import ParameterError, ViameterError, plain
+from viameter.ledger.renewal import BY_CALENDAR, ON_NEW_ROWS
 from viameter.service.access import Action
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.page.forms import Form, Sent
@@ -18,6 +19,12 @@ from viameter.service.page.rendering import redirect, render
 router = APIRouter(include_in_schema=False)
 Registering = Annotated[Visit, Depends(page_needs(Action.REGISTER))]
 Adding = Annotated[Visit, Depends(page_needs(Action.REGISTER, unsafe=True))]
+RENEWALS = {
+    "": "Never",
+    **{period: f"Every {period}" for period in BY_CALENDAR},
+    ON_NEW_ROWS: "When a custodian says that new rows have arrived",
+}
+"""When a budget starts over, as the form offers it."""
 AS_IT_IS = "ledger"
 TYPES = ("integer", "real", "text", "boolean", "date", "timestamp")
 
@@ -60,6 +67,8 @@ def read_dataset(form: Form) -> dict[str, Any]:
     if measure != AS_IT_IS:
         loss = read_fields(form, measure, prefix=f"{measure}-")
         document["budget"] = loss.to_json()
+    if form.word("renews"):
+        document["renews"] = form.word("renews")
     return document
 
 
@@ -133,4 +142,5 @@ def _page(request: Request, visit: Visit, typed: Form, *, error: str = "") -> Re
         budgets=budgets,
         as_it_is=AS_IT_IS,
         types=TYPES,
+        renewals=RENEWALS,
     )

@@ -2,7 +2,8 @@
 
 Templates have `path("/datasets")` (an address below the prefix), `static("style.css")` (a file with its hash in its
 address), `visit` (who is signed in; None if nobody is), `guard` (for the hidden field of every form), `title` (of the
-service), `here` (the path that was asked for), `notice`, `Action`, and the filters below.
+service), `here` (the path that was asked for), `notice`, `Action`, `dataset_title` and `retired` (of the dataset that a
+page is about), and the filters below.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from viameter.service.access import Action
 from viameter.service.api.needing import COOKIE, Visit, service_of
 from viameter.service.page.losses import show_left, show_spent
 from viameter.service.secrets import guard_of
+from viameter.service.state import Registered
 
 HERE = Path(__file__).parent
 NOTICES = {
@@ -37,6 +39,9 @@ NOTICES = {
     "description": "The description was saved.",
     "column": "What is said of the column was saved.",
     "roles": "What this person may do here was saved.",
+    "renew": "The budget was started over. The ledger has an entry that says so.",
+    "retire": "The dataset was retired. Nobody can ask it any more; what was asked before stays.",
+    "reinstate": "The dataset was reinstated. It can be asked again, under the budget that it had.",
     "registered": "The dataset was registered. Nothing was spent.",
     "person": "The person was added. They get in once they have a token.",
     "grants": "The grants were saved.",
@@ -54,6 +59,7 @@ def render(
 ) -> HTMLResponse:
     """A page; `context` is what its template shows."""
     service = service_of(request)
+    registered = service.catalog.registered(visit.dataset) if visit is not None and visit.dataset else None
     given: dict[str, Any] = {
         "visit": visit,
         "guard": visit.guard if visit is not None else guard_of(request.cookies.get(COOKIE, "")),
@@ -62,7 +68,8 @@ def render(
         "notice": NOTICES.get(request.query_params.get("done", "")),
         "path": functools.partial(path, request),
         "static": functools.partial(static, request),
-        "dataset_title": "" if visit is None or not visit.dataset else _title_of(visit),
+        "dataset_title": "" if visit is None else _title(registered, visit.dataset),
+        "retired": None if registered is None else registered.retired,
     }
     text = environment().get_template(template).render({**given, **context})
     return HTMLResponse(text, status)
@@ -213,6 +220,5 @@ def sentence(message: str) -> str:
     return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
-def _title_of(visit: Visit) -> str:
-    registered = visit.service.catalog.registered(visit.dataset)
-    return visit.dataset if registered is None else str(registered.document.get("title") or registered.name)
+def _title(registered: Registered | None, name: str) -> str:
+    return name if registered is None else str(registered.document.get("title") or registered.name)

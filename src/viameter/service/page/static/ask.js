@@ -120,8 +120,10 @@ if (running) {
         location.reload();
         return;
       }
-      const elapsed = page.querySelector("[data-elapsed]");
-      if (elapsed) running.querySelector("[data-elapsed]").textContent = elapsed.textContent;
+      for (const part of ["[data-doing]", "[data-elapsed]"]) {
+        const now = page.querySelector(part);
+        if (now) running.querySelector(part).textContent = now.textContent;
+      }
     } catch {
       // The service may be away for a moment.
     }
