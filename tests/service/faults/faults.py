@@ -1,0 +1,199 @@
+"""Faults as data: where something goes wrong, how, and what whoever asks meanwhile may be told."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from tests.service.faults.model import Outcome
+from tests.service.faults.stage import Stage
+
+ANSWERED, REFUSED, FAILED, LOST = Outcome.ANSWERED, Outcome.REFUSED, Outcome.FAILED, Outcome.LOST
+RUNNING, UNSURE, SILENT = Outcome.RUNNING, Outcome.UNSURE, Outcome.SILENT
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong at a place, for as long as `suffering` lasts."""
+
+    place: str
+    how: str
+    amount: float = 0
+    told: frozenset[Outcome] = frozenset({ANSWERED})
+    """What those may be told who ask meanwhile."""
+    dataset: str = ""
+    """The only dataset that suffers; all of them, if it is empty."""
+    replies: bool = True
+    """Whether the service can reply before it is over."""
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.how}" + (f" {self.amount:g}" if self.amount else "")
+
+
+def engine(how: str, *told: Outcome, amount: float = 0) -> Fault:
+    """A fault of the database server behind "remote"."""
+    return Fault("engine", how, amount, frozenset(told), "remote")
+
+
+FAULTS = (
+    # What is known before anything is charged is refused; a connection that was lost is opened again.
+    engine("hangs", REFUSED),
+    engine("refuses connections", REFUSED),
+    engine("drops connections", ANSWERED),
+    engine("is late by", ANSWERED, amount=0.05),
+    engine("is late by", REFUSED, FAILED, amount=1.5),
+    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, amount=1),
+    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, amount=300),
+    engine("drops connections after bytes", ANSWERED, REFUSED, FAILED, amount=1),
+    engine("drops connections after bytes", ANSWERED, REFUSED, FAILED, amount=300),
+    engine("has the table locked", REFUSED, FAILED),
+    engine("ends sessions", ANSWERED),
+    engine("forbids to read", REFUSED, FAILED),
+    engine("forbids to connect", REFUSED),
+    engine("has no such table", REFUSED, FAILED),
+    Fault("file", "is away", told=frozenset({ANSWERED, REFUSED}), dataset="file"),
+    Fault("file", "is another", told=frozenset({ANSWERED, REFUSED}), dataset="file"),
+    Fault("ledger", "is locked", told=frozenset({REFUSED, UNSURE, RUNNING})),
+    Fault("disk", "ledger", told=frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})),
+    Fault("disk", "state", told=frozenset({ANSWERED, REFUSED, UNSURE})),
+    Fault("disk", "witness", told=frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})),
+    Fault("disk", "temp", told=frozenset({ANSWERED})),
+    Fault("process", "is paused", told=frozenset({ANSWERED}), replies=False),
+)
+PROCESS_FAULTS = (
+    Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED}), replies=False),
+    Fault("process", "is told to stop", told=frozenset({ANSWERED, SILENT, FAILED, REFUSED, UNSURE}), replies=False),
+)
+CLOCK_FAULTS = (Fault("clock", "jumps by days", 30), Fault("clock", "jumps by days", -30))
+
+
+@contextlib.contextmanager
+def suffering(stage: Stage, fault: Fault) -> Iterator[None]:
+    """Let it be so, and mend it in the end; the process is started again if that is what ended."""
+    with PLACES[fault.place](stage, fault.how, fault.amount):
+        yield
+
+
+@contextlib.contextmanager
+def _engine(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    proxy, role = stage.proxy, stage.role
+    faults: dict[str, tuple[Callable[[], object], str]] = {
+        "hangs": (proxy.hang, ""),
+        "hangs after bytes": (lambda: proxy.hang(after=int(amount)), ""),
+        "drops connections": (proxy.drop_all, ""),
+        "drops connections after bytes": (lambda: proxy.drop_all(after=int(amount)), ""),
+        "refuses connections": (proxy.refuse, ""),
+        "is late by": (lambda: proxy.delay(amount), ""),
+        "ends sessions": (lambda: stage.execute(_END_SESSIONS.format(role)), ""),
+        "forbids to read": (
+            lambda: stage.execute(f"REVOKE SELECT ON visits FROM {role}"),
+            f"GRANT SELECT ON visits TO {role}",
+        ),
+        "forbids to connect": (
+            lambda: stage.execute(f"ALTER ROLE {role} NOLOGIN; {_END_SESSIONS.format(role)}"),
+            f"ALTER ROLE {role} LOGIN",
+        ),
+        "has no such table": (
+            lambda: stage.execute("ALTER TABLE visits RENAME TO gone"),
+            "ALTER TABLE gone RENAME TO visits",
+        ),
+        "has the table locked": (lambda: None, ""),
+    }
+    begin, end = faults[how]
+    locked = how == "has the table locked"
+    with psycopg.connect(stage.database) if locked else contextlib.nullcontext() as owner:
+        if owner is not None:
+            owner.execute("LOCK TABLE visits IN ACCESS EXCLUSIVE MODE")
+        begin()
+        try:
+            yield
+        finally:
+            proxy.pass_through()
+            if end:
+                stage.execute(end)
+
+
+_END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{}'"
+
+
+@contextlib.contextmanager
+def _file(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    path, away = stage.folder / "data" / "visits.duckdb", stage.folder / "visits.away"
+    path.rename(away)
+    if how == "is another":
+        path.write_bytes((stage.folder / "data" / "stays.duckdb").read_bytes())
+    try:
+        yield
+    finally:
+        away.replace(path)
+
+
+@contextlib.contextmanager
+def _ledger(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    """Another process that does not get on holds the database, and the file that writers wait for."""
+    other = sqlite3.connect(stage.ledger, isolation_level=None)
+    other.execute("PRAGMA busy_timeout = 5000")
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+
+
+@contextlib.contextmanager
+def _disk(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    filler = stage.folder / how / "filler"
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        for size in (2**16, 2**12, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(size))
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@contextlib.contextmanager
+def _process(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    served = stage.served
+    if how == "is paused":
+        served.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            served.signal(signal.SIGCONT)
+        return
+    served.signal(signal.SIGKILL if how == "is killed" else signal.SIGTERM)
+    try:
+        yield
+    finally:
+        served.ended()
+        stage.restart()
+
+
+@contextlib.contextmanager
+def _clock(stage: Stage, how: str, amount: float) -> Iterator[None]:
+    """libfaketime reads how far the clock is off from a file."""
+    file = Path(stage.environment["FAKETIME_TIMESTAMP_FILE"])
+    file.write_text(f"{amount:+g}d")
+    try:
+        yield
+    finally:
+        file.write_text("+0d")
+
+
+PLACES = {
+    "engine": _engine,
+    "file": _file,
+    "ledger": _ledger,
+    "disk": _disk,
+    "process": _process,
+    "clock": _clock,
+}
