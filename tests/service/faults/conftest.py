@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from tests.query.engines.postgres_server import running_server
 from tests.service.faults.scenario import Company
-from tests.service.faults.stage import CLOCK, setting_up
+from tests.service.faults.stage import COMPILER, setting_up
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ class Theater:
         if self._company is None or not self._company.is_well:
             self._open.close()
             folder = self._folders.mktemp("stage")
-            made = setting_up(folder, self._warehouse, disks=os.geteuid() == 0, clock=CLOCK.exists())
+            made = setting_up(folder, self._warehouse, disks=os.geteuid() == 0, clock=COMPILER is not None)
             self._company = Company(self._open.enter_context(made))
         return self._company
 

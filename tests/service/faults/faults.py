@@ -64,12 +64,13 @@ FAULTS = (
     Fault("disk", "witness", told=frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})),
     Fault("disk", "temp", told=frozenset({ANSWERED})),
     Fault("process", "is paused", told=frozenset({ANSWERED}), replies=False),
+    Fault("clock", "jumps by days", 30),
+    Fault("clock", "jumps by days", -30),
 )
 PROCESS_FAULTS = (
     Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED}), replies=False),
     Fault("process", "is told to stop", told=frozenset({ANSWERED, SILENT, FAILED, REFUSED, UNSURE}), replies=False),
 )
-CLOCK_FAULTS = (Fault("clock", "jumps by days", 30), Fault("clock", "jumps by days", -30))
 
 
 @contextlib.contextmanager
@@ -180,13 +181,12 @@ def _process(stage: Stage, how: str, amount: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _clock(stage: Stage, how: str, amount: float) -> Iterator[None]:
-    """libfaketime reads how far the clock is off from a file."""
-    file = Path(stage.environment["FAKETIME_TIMESTAMP_FILE"])
-    file.write_text(f"{amount:+g}d")
+    file = Path(stage.environment["VIAMETER_CLOCK"])
+    file.write_text(str(int(amount * 86_400)))
     try:
         yield
     finally:
-        file.write_text("+0d")
+        file.write_text("0")
 
 
 PLACES = {

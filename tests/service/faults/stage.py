@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from tests.faulty_proxy import FaultyProxy
 from tests.ledger.conftest import new_database
 from tests.service.crash.served import Served
 
-CLOCK = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+COMPILER = shutil.which("cc")
 SECONDS = 2
 """How long a question may run."""
 QUERIES, WAITING = 3, 12
@@ -127,7 +128,7 @@ class Stage:
 def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = False) -> Iterator[Stage]:
     """A stage in a folder, with a database of its own on a server.
 
-    `disks` are file systems of their own, which can be filled; a `clock` of its own can be set (by libfaketime).
+    `disks` are file systems of their own, which can be filled; a `clock` of its own can be set (Linux, compiler).
     """
     database = new_database(server)
     parts = urlsplit(database)
@@ -172,14 +173,10 @@ def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = 
 
 def _clock(folder: Path) -> dict[str, str]:
     """The environment of a process whose time of day is off by what a file says; intervals are those of the machine."""
-    file = folder / "clock"
-    file.write_text("+0d")
-    return {
-        "LD_PRELOAD": str(CLOCK),
-        "FAKETIME_TIMESTAMP_FILE": str(file),
-        "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-    }
+    library, file = folder / "clock.so", folder / "clock"
+    subprocess.run([str(COMPILER), "-shared", "-fPIC", "-o", library, Path(__file__).parent / "clock.c"], check=True)
+    file.write_text("0")
+    return {"LD_PRELOAD": str(library), "VIAMETER_CLOCK": str(file)}
 
 
 @contextlib.contextmanager
