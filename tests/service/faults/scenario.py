@@ -5,19 +5,23 @@ What is charged, what the analyst sees, and whether another dataset notices.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from tests.service.crash.served import API, Reply
 from tests.service.faults.client import PATIENCE, TooLate, request, vanish
 from tests.service.faults.faults import Fault, suffering
-from tests.service.faults.model import KINDS, Asked, Journal, Outcome, read_books
-from tests.service.faults.stage import OTHERS, PEOPLE, Stage
+from tests.service.faults.model import CHARGED, KINDS, Asked, Journal, Outcome, read_books
+from tests.service.faults.stage import OTHERS, PEOPLE, QUERIES, Stage
 
 NUMBERS = itertools.count()
+HEALTHY = ("remote", "file", *OTHERS)
+"""Datasets that answer, when all is well."""
 
 
 @dataclass
@@ -87,24 +91,39 @@ class Company:
             time.sleep(0.2)
         return True
 
+    def notices(self, others: Iterable[str]) -> list[str]:
+        """Which of some datasets do not answer a plain count."""
+        outcomes = {other: self.ask(other, "count") for other in others}
+        return [
+            f"{other} notices: {outcome.name}" for other, outcome in outcomes.items() if outcome is not Outcome.ANSWERED
+        ]
+
+    def leaves(self, found: list[str]) -> list[str]:
+        """What was found, and whatever else is wrong once all faults are mended."""
+        found = found + [f"{each} does not recover" for each in HEALTHY if not self.recovers(each)] + self.problems()
+        self.is_well = not found
+        return found
+
     def problems(self) -> list[str]:
         """Compare with the books, ask again under every key, compare again."""
         found = self.journal.problems(read_books(self.stage.ledger))
-        for asked in self.unsettled:
-            until = time.monotonic() + PATIENCE
-            while (outcome := self.ask(asked.dataset, asked.kind, again=asked)) is Outcome.RUNNING:
-                if self.stage.restarts or time.monotonic() > until:
-                    break  # what a process that is gone has not stored may run elsewhere, for all that another knows
-                time.sleep(0.05)
-            final = {Outcome.ANSWERED, Outcome.FAILED, Outcome.LOST} | (
-                {Outcome.RUNNING} if self.stage.restarts else set()
-            )
-            if outcome not in final:
-                found.append(f"{asked.key} of {asked.dataset} is {outcome.name} when all is well")
+        with ThreadPoolExecutor(QUERIES) as threads:
+            found += filter(None, threads.map(self._settle, self.unsettled))
         self.unsettled.clear()
         found += [*self.journal.problems(read_books(self.stage.ledger)), *self._logged()]
         self.journal.seen.clear()
         return sorted(set(found))
+
+    def _settle(self, asked: Asked) -> str | None:
+        """Ask again until it is known what came of a key; what is wrong with that."""
+        until = time.monotonic() + PATIENCE
+        while (outcome := self.ask(asked.dataset, asked.kind, again=asked)) not in CHARGED:
+            if outcome is Outcome.RUNNING and self.stage.restarts:
+                return None  # a process that is gone may be another one that runs, for all that this one knows
+            if outcome is not Outcome.RUNNING or time.monotonic() > until:
+                return f"{asked.key} of {asked.dataset} is {outcome.name} when all is well"
+            time.sleep(0.05)
+        return None
 
     def _logged(self) -> list[str]:
         """What the log should not hold, of what was written since it was looked at."""
@@ -114,28 +133,38 @@ class Company:
         return found + [f"logged: {line}" for line in log.splitlines() if re.search('"status": 500|Traceback', line)]
 
 
-def run(company: Company, fault: Fault, kinds: list[str], dataset: str) -> list[str]:
-    """One fault, and questions of some kinds to a dataset meanwhile, all at once; whatever is wrong."""
+def run(company: Company, fault: Fault, kinds: list[str], dataset: str, *, in_flight: bool = False) -> list[str]:
+    """One fault, and questions of some kinds to a dataset meanwhile, all at once; whatever is wrong.
+
+    If they are in flight, one of them is charged before the fault begins.
+    """
     company.is_well = False
-    before = company.answered_before(dataset)
     found: list[str] = []
-    with ThreadPoolExecutor(len(kinds) + 2) as threads:
-        with suffering(company.stage, fault):
-            asking = {kind: threads.submit(company.ask, dataset, kind) for kind in kinds}
+    before = company.answered_before(dataset) if not in_flight else None
+    with ThreadPoolExecutor(len(kinds) + 2) as threads, contextlib.ExitStack() as suffers:
+        if not in_flight:
+            suffers.enter_context(suffering(company.stage, fault))
+        charged = len(read_books(company.stage.ledger).charges)
+        asking = {kind: threads.submit(company.ask, dataset, kind) for kind in kinds}
+        if before is not None:
             asking["replay"] = threads.submit(company.ask, dataset, before.kind, again=before)
-            previewing = threads.submit(company.preview, dataset)
-            if fault.replies:
-                for other in OTHERS if fault.dataset else ():
-                    if (outcome := company.ask(other, "count")) is not Outcome.ANSWERED:
-                        found.append(f"{other} notices: {outcome.name}")
-                outcomes = {kind: asked.result() for kind, asked in asking.items()}
-        previewing.result()
+        if in_flight:
+            wait_until(lambda: len(read_books(company.stage.ledger).charges) > charged)
+            suffers.enter_context(suffering(company.stage, fault))
+        threads.submit(company.preview, dataset)
+        if fault.replies:
+            found += company.notices(OTHERS if fault.dataset else ())
+            wait(asking.values())
+        suffers.close()
         outcomes = {kind: asked.result() for kind, asked in asking.items()}
     allowed = {kind: fault.told | ({Outcome.ANSWERED} if kind == "replay" else set()) for kind in outcomes}
     found += [f"{kind}: {outcome.name}" for kind, outcome in outcomes.items() if outcome not in allowed[kind]]
-    for each in (dataset, *OTHERS):
-        if not company.recovers(each):
-            found.append(f"{each} does not recover")
-    found += company.problems()
-    company.is_well = not found
-    return found
+    return company.leaves(found)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that comes by itself."""
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)

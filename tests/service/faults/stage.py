@@ -121,6 +121,7 @@ class Stage:
     def execute(self, statement: str) -> None:
         """Have the owner of the database do something."""
         with psycopg.connect(self.database, autocommit=True) as owner:
+            owner.execute("SET lock_timeout = '10s'")
             owner.execute(statement)
 
 

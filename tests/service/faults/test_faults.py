@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.service.faults.faults import FAULTS, Fault
+from tests.service.faults.faults import FAULTS, PROCESS_FAULTS, Fault
 from tests.service.faults.model import KINDS
 from tests.service.faults.scenario import Company, run
-from tests.service.faults.stage import COMPILER
+from tests.service.faults.stage import COMPILER, OTHERS
 
 
 def require(fault: Fault) -> None:
@@ -23,3 +23,17 @@ def require(fault: Fault) -> None:
 def test_a_fault_stays_where_it_is_and_everybody_is_told_the_truth(company: Company, fault: Fault) -> None:
     require(fault)
     assert "\n".join(run(company, fault, list(KINDS), fault.dataset or "file")) == ""
+
+
+@pytest.mark.parametrize("fault", PROCESS_FAULTS, ids=str)
+def test_what_is_in_flight_when_the_process_ends_is_charged_once_at_most(company: Company, fault: Fault) -> None:
+    assert "\n".join(run(company, fault, ["count", "found"], "slow", in_flight=True)) == ""
+
+
+@pytest.mark.parametrize("sent", [0.5, 0.999, 1.0])
+def test_a_client_that_vanishes_is_charged_once_at_most_and_finds_its_answer(company: Company, sent: float) -> None:
+    company.is_well = False
+    for dataset in ("remote", "file"):
+        for kind in KINDS:
+            company.vanish(dataset, kind, sent=sent)
+    assert "\n".join(company.leaves(company.notices(OTHERS))) == ""
