@@ -329,6 +329,10 @@ class Ledger:
             raise UnknownScope(name, tuple(scope.name for scope in self.scopes()))
         return found.at(datetime.now(UTC))
 
+    def has_scope(self, name: str) -> bool:
+        """Whether there is a scope of that name."""
+        return self._ask(lambda store: store.scope(name)) is not None
+
     def scopes(self) -> tuple[Scope, ...]:
         """All scopes as they stand now, by name."""
         now = datetime.now(UTC)
@@ -463,6 +467,10 @@ class Ledger:
             )
         )
         return stored
+
+    def request(self, by: str, key: str) -> Request | None:
+        """What was charged under a key, if anything was."""
+        return self._ask(lambda store: store.request(by, key))
 
     def stored(self, request: Request) -> list[StoredAnswer]:
         """What was stored for a request: its answer, then those of what it spawned; seen to be what entries say."""

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from viameter.errors import LedgerError, LedgerTampered, ViameterError
+from viameter.errors import LedgerError, LedgerTampered, LedgerUnavailable, ViameterError
 from viameter.ledger.book import Request, read_time
 from viameter.ledger.chain import FORMAT, Head, canonical, digest, follow
 from viameter.ledger.ledger import Ledger
 from viameter.ledger.requests import require_shares_paid
 from viameter.ledger.scopes import Cost, Scope, Terms
 from viameter.ledger.signing import is_signed
-from viameter.ledger.stores.base import Store
+from viameter.ledger.stores.base import Disconnected, Store
 from viameter.measures import loss_from_json
 
 MOST_PROBLEMS = 20
@@ -195,6 +195,8 @@ def verify(ledger: Ledger, *, progress: Progress | None = None, public_key: str 
                 break
     except LedgerError as problem:
         problems.append(problem)
+    except Disconnected as gone:
+        raise LedgerUnavailable(f"{gone} does not answer: what it holds cannot be read now") from None
     return Verified(replay.head, replay.head.seq, tuple(problems))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,17 @@ from viameter.service.access import Action, roles_for
 from viameter.service.api import datasets, models, people, proofs, releases
 from viameter.service.api.needing import by_token, service_of
 from viameter.service.asgi import Front
-from viameter.service.problems import UNEXPECTED, Problem, forbidden, not_found, problem_of
+from viameter.service.problems import (
+    UNEXPECTED,
+    UNKNOWN_OUTCOME,
+    Problem,
+    forbidden,
+    not_found,
+    problem_of,
+    unavailable,
+)
 from viameter.service.service import Service
+from viameter.service.watching import describe_error, log
 
 API = "/api/v1"
 PARTS = (datasets, releases, people, proofs)
@@ -35,7 +45,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         413: "The body is too large.",
         422: "Not understood; or a key that was used for something else; or a question that failed and stays charged.",
         429: "Too many requests.",
-        503: "Busy, or the ledger cannot be written.",
+        503: "Busy, being stopped, or storage cannot be reached; the message says whether anything was spent.",
     }.items()
 }
 
@@ -132,13 +142,33 @@ def _add_problems(app: FastAPI) -> None:
             headers["www-authenticate"] = "Bearer"
         return JSONResponse(problem.document(request.scope["state"]["request"]), problem.status, headers=headers)
 
+    def trouble_of(request: Request, error: Exception) -> Problem | None:
+        """Trouble of storage as a reply. What only reads can simply be done again."""
+        return unavailable(error, "" if request.method in ("GET", "HEAD") else UNKNOWN_OUTCOME)
+
+    def log_trouble(request: Request, error: BaseException) -> None:
+        # The words of this library say which disk is full; those of others may say anything.
+        why = {"why": str(error)} if isinstance(error, ViameterError) else {}
+        log(
+            "unavailable",
+            level=logging.ERROR,
+            request=request.scope["state"]["request"],
+            **why,
+            **describe_error(error),
+        )
+
     @app.exception_handler(Problem)
     async def on_problem(request: Request, error: Problem) -> Response:
+        if error.__cause__ is not None:
+            log_trouble(request, error.__cause__)
         return reply(request, error)
 
     @app.exception_handler(ViameterError)
     async def on_known(request: Request, error: ViameterError) -> Response:
-        return reply(request, problem_of(error))
+        problem = trouble_of(request, error) or problem_of(error)
+        if problem.status >= 500:
+            log_trouble(request, error)
+        return reply(request, problem)
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid(request: Request, error: RequestValidationError) -> Response:
@@ -157,7 +187,7 @@ def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def on_unexpected(request: Request, error: Exception) -> Response:
         # Without this one the framework replies in its own words. It raises the error again, for the front to log.
-        return reply(request, Problem(500, "unexpected", UNEXPECTED))
+        return reply(request, trouble_of(request, error) or Problem(500, "unexpected", UNEXPECTED))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:

@@ -257,7 +257,7 @@ class Catalog:
             return None
 
     def _has_scope(self, name: str) -> bool:
-        return self._ledger.store.scope(name) is not None
+        return self._ledger.has_scope(name)
 
     def _open_rows(self, document: Mapping[str, Any], source: Any, table: str | None, *, strict: bool) -> Table:
         """The rows of a dataset under a budget that nobody uses: what is spent is charged to the ledger."""

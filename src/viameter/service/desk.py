@@ -17,14 +17,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from viameter.errors import AnswerLost, KeyTaken, OverBudget, ParameterError, SealedError, ViameterError
+from viameter.errors import (
+    AnswerLost,
+    KeyTaken,
+    LedgerUnavailable,
+    OverBudget,
+    ParameterError,
+    SealedError,
+    ViameterError,
+)
 from viameter.ledger import Ledger
 from viameter.ledger.requests import NowPaysToo
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
-from viameter.service.problems import Problem, not_found
+from viameter.service.problems import NOTHING_SPENT, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
@@ -136,7 +144,7 @@ class Desk:
             self._jobs.pop((job.asked.by, job.asked.key), None)
             self._metrics.in_flight.set(len(self._jobs))
         self._metrics.releases.labels(outcome).inc()
-        unexpected = describe_error(error) if outcome == "unexpected" and error is not None else {}
+        unexpected = describe_error(error) if outcome in ("unexpected", "unavailable") and error is not None else {}
         log("release", dataset=job.asked.dataset, person=job.asked.by, outcome=outcome, entry=entry, **unexpected)
         if error is not None:
             job.future.set_exception(error)
@@ -146,7 +154,8 @@ class Desk:
 
     def _release(self, job: Job) -> dict[str, Any]:
         asked = job.asked
-        known = self._state.remember(asked)
+        with explained(NOTHING_SPENT):
+            known = self._state.remember(asked)
         if known is not None:
             if not _is_same(known, asked):
                 raise KeyTaken(asked.key)
@@ -154,6 +163,8 @@ class Desk:
                 return self._replayed(known)
         try:
             answer = self._charged_and_run(job)
+        except LedgerUnavailable:
+            raise  # it may have been charged, or be charged yet by a server that went away: it is remembered
         except BaseException as problem:
             # What the ledger has under the key, if anything, is then no answer to this question.
             if isinstance(problem, KeyTaken) or self._charged(asked.by, asked.key) is None:
@@ -224,7 +235,7 @@ class Desk:
         return (datetime.now(UTC) - began).total_seconds() < self._limits.seconds + GRACE
 
     def _charged(self, person: str, key: str) -> Any:
-        return self._ledger.store.request(person, key)
+        return self._ledger.request(person, key)
 
     def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """A question as it was written, read; the same one again, as long as it is kept."""
@@ -350,6 +361,8 @@ def _outcome(error: BaseException) -> str:
         return "over_budget"
     if isinstance(error, SealedError):
         return "failed"
+    if unavailable(error) is not None or (isinstance(error, Problem) and error.__cause__ is not None):
+        return "unavailable"
     return "refused" if isinstance(error, ViameterError | Problem) else "unexpected"
 
 

@@ -8,7 +8,8 @@ the code go to the log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +37,13 @@ NO_TOKEN = (
     "has expired"
 )
 NOT_FOUND = "there is nothing here, or nothing that you may see"
+NOTHING_SPENT = "Nothing was spent"
+UNKNOWN_OUTCOME = (
+    "What was being done may have been done: look before you do it again. A question is asked again under the same "
+    "key, and costs nothing more"
+)
+TROUBLE = frozenset({"OperationalError", "InterfaceError", "InternalError", "InsufficientPrivilege"})
+"""What drivers call trouble of a database itself (names of PEP 249, one of psycopg): locked, full, read-only, gone."""
 
 
 @dataclass(eq=False)
@@ -86,10 +94,51 @@ def problem_of(error: ViameterError) -> Problem:
     if isinstance(error, LedgerTampered | LedgerBehind):
         return Problem(503, "ledger_unsound", "the ledger does not hold together: nothing is charged or released")
     if isinstance(error, LedgerUnavailable):
-        return Problem(503, "ledger_unavailable", "the ledger cannot be written now: try again", retry_after=5)
+        found = unavailable(error)
+        assert found is not None
+        return found
     if isinstance(error, LedgerError):
         return Problem(409, "refused", str(error))
     return Problem(422, "invalid", str(error))
+
+
+def unavailable(error: BaseException, says: str = UNKNOWN_OUTCOME, **details: Any) -> Problem | None:
+    """The reply to trouble of what the service reads and writes; None for an error of another kind.
+
+    That nothing was spent is said only by callers who know it: a COMMIT whose reply was lost may have been done.
+
+    >>> unavailable(OSError(28, "No space left on device"), NOTHING_SPENT).message
+    'the tables or the data of this service cannot be read or written now: try again. Nothing was spent'
+    """
+    if isinstance(error, LedgerUnavailable):
+        code, what = "ledger_unavailable", "the ledger"
+    elif _is_trouble(error):
+        code, what = "unavailable", "the tables or the data of this service"
+    else:
+        return None
+    message = f"{what} cannot be read or written now: try again. {says}".rstrip(". ")
+    return Problem(503, code, message, details, retry_after=5)
+
+
+@contextmanager
+def explained(says: str, **details: Any) -> Iterator[None]:
+    """Trouble within as a reply that says this: `NOTHING_SPENT` around what comes before a question is charged."""
+    try:
+        yield
+    except Exception as error:
+        problem = unavailable(error, says, **details)
+        if problem is None:
+            raise
+        raise problem from error
+
+
+def _is_trouble(error: BaseException) -> bool:
+    import sqlalchemy as sa
+
+    if isinstance(error, OSError | sa.exc.TimeoutError | sa.exc.DisconnectionError | sa.exc.ResourceClosedError):
+        return True
+    original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    return any(kind.__name__ in TROUBLE for kind in type(original).__mro__)
 
 
 def _said(loss: Any) -> Any:

@@ -179,7 +179,7 @@ class ReplayPurse(LedgerPurse):
         """What was stored under the key; KeyTaken if that was for another question, or of another dataset."""
         if key is None:
             raise ParameterError("key is missing: which of the answers that were released is meant?")
-        request = self.ledger.store.request(self.meter.by, key)
+        request = self.ledger.request(self.meter.by, key)
         if request is None or not self.meter.is_of(request, measurement, identity=identity()):
             raise KeyTaken(key)
         return self.ledger.replay(key, by=self.meter.by).value

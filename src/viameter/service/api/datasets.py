@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from viameter.errors import ViameterError
+from viameter.errors import LedgerUnavailable, ViameterError
 from viameter.ledger import Ledger
 from viameter.ledger.lines import Line, entries_back, line_of
 from viameter.service.access import GRANTED_BY_CUSTODIANS, Action, Grant, Role
@@ -37,6 +37,8 @@ def list_datasets(visit: Visit = needs(Action.SIGNED_IN)) -> dict[str, Any]:
     for name in names:
         try:
             found.append(_dataset(visit, name))
+        except LedgerUnavailable:
+            raise  # of all of them: a list without them would say that there are none
         except ViameterError as problem:
             # Rows that cannot be reached now hide no other dataset.
             log("unavailable", dataset=name, error=type(problem).__name__)

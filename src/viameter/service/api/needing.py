@@ -12,7 +12,7 @@ from fastapi import Request, Security
 from fastapi.security import HTTPBearer
 
 from viameter.service.access import OF_ALL, Action, Person, roles_for
-from viameter.service.problems import Problem, forbidden, not_found, unauthorized
+from viameter.service.problems import NOTHING_SPENT, Problem, explained, forbidden, not_found, unauthorized
 from viameter.service.secrets import guard_of
 from viameter.service.service import Service
 
@@ -49,7 +49,8 @@ def by_token(request: Request) -> Person:
     service = service_of(request)
     if kind.lower() != "bearer":
         raise unauthorized()
-    found = service.state.who_has(token.strip())
+    with explained(NOTHING_SPENT):
+        found = service.state.who_has(token.strip())
     if found is None:
         service.logins.take(_address(request))
         raise unauthorized()
@@ -59,7 +60,8 @@ def by_token(request: Request) -> Person:
 def by_cookie(request: Request) -> Person | None:
     """Who is signed in on the page."""
     secret = request.cookies.get(COOKIE)
-    return service_of(request).state.who_signed_in(secret) if secret else None
+    with explained(NOTHING_SPENT):
+        return service_of(request).state.who_signed_in(secret) if secret else None
 
 
 def needs(action: Action) -> Any:

@@ -14,7 +14,8 @@ from viameter.service.access import Action
 from viameter.service.api import models as m
 from viameter.service.api.needing import Visit, needs
 from viameter.service.config import NAME
-from viameter.service.problems import Problem, not_found
+from viameter.service.desk import Job
+from viameter.service.problems import NOTHING_SPENT, UNKNOWN_OUTCOME, Problem, explained, not_found
 from viameter.service.secrets import fresh_id
 
 router = APIRouter(prefix="/datasets/{dataset}", tags=["questions"])
@@ -53,15 +54,25 @@ async def release(
     wait = min(_seconds(prefer), service.config.limits.seconds + 5)
     loop = asyncio.get_running_loop()
     asked = (visit.person.name, dataset, question.document(), chosen)
-    job = service.desk.ask_again(*asked)
-    if job is None:
-        job = await loop.run_in_executor(None, service.desk.ask, *asked)
+    with explained(NOTHING_SPENT):
+        job = service.desk.ask_again(*asked)
+        if job is None:
+            job = await loop.run_in_executor(None, service.desk.ask, *asked)
+    # Whoever named no key learns the one that was chosen.
+    with explained(UNKNOWN_OUTCOME, key=chosen):
+        return await _reply(response, visit, job, wait)
+
+
+async def _reply(response: Response, visit: Visit, job: Job, wait: float) -> Any:
+    """What came of a release that was begun, or that it runs still."""
+    service, dataset, key = visit.service, job.asked.dataset, job.asked.key
+    loop = asyncio.get_running_loop()
     future = asyncio.wrap_future(job.future)
     try:
         done = await asyncio.wait_for(asyncio.shield(future), wait)
     except TimeoutError:
         try:
-            found = await loop.run_in_executor(None, _look, visit, dataset, chosen)
+            found = await loop.run_in_executor(None, _look, visit, dataset, key)
         except Problem:
             # Refused just now: who waits is told so.
             return await future
@@ -70,7 +81,7 @@ async def release(
     except AnswerLost as lost:
         if not await loop.run_in_executor(None, service.desk.is_running_elsewhere, lost):
             raise
-        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, chosen), visit)
+        return _later(response, await loop.run_in_executor(None, _look, visit, dataset, key), visit)
     # To write a large one takes long, and all others would wait for it.
     return await loop.run_in_executor(None, _written, done) if _is_large(done) else done
 
