@@ -26,6 +26,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     ├── RegistryError               a theorem that is registered wrongly
     ├── FormatError                 a stored record that cannot be read
     ├── ServiceError                a service that was asked and did not do it, for a reason of its own
+    ├── SourceUnavailable           rows that cannot be reached now; nothing was charged
     └── LedgerError                 a ledger that cannot do what it was asked
         ├── UnknownScope            there is no budget of that name
         ├── KeyTaken                the key of a request is that of another one
@@ -68,6 +69,7 @@ __all__ = [
     "RegistryError",
     "SealedError",
     "ServiceError",
+    "SourceUnavailable",
     "UnknownQuery",
     "UnknownScope",
     "ViameterError",
@@ -258,6 +260,10 @@ class ServiceError(ViameterError):
         self.message, self.code, self.status, self.request = message, code, status, request
         told = (code, None if status is None else f"status {status}", f"request {request}" if request else None)
         super().__init__(f"{message} ({', '.join(part for part in told if part)})")
+
+
+class SourceUnavailable(ViameterError):
+    """Rows cannot be reached now: their server is gone, busy, or another one. Nothing was charged or run."""
 
 
 class LedgerError(ViameterError):

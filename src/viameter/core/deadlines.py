@@ -61,6 +61,13 @@ class _Clock:
             left, left_in_line = self._limit - self._ran, IN_LINE * self._limit - self._stood
             return max(min(LOOK_AGAIN, left_in_line) if self._stands else left, 0.0)
 
+    @property
+    def left(self) -> float:
+        """Seconds that it may still run."""
+        with self._lock:
+            self._count()
+            return max(self._limit - self._ran, 0.0)
+
     def _count(self) -> None:
         now = time.monotonic()
         if self._stands:
@@ -77,6 +84,12 @@ def is_given_up() -> bool:
     """Whether nobody waits any more for what runs here: long work may ask, and stop."""
     clock = _CLOCK.get()
     return clock is not None and clock.given_up.is_set()
+
+
+def seconds_left() -> float | None:
+    """How long what runs here may still run; None if that is for ever."""
+    clock = _CLOCK.get()
+    return None if clock is None else clock.left
 
 
 def stop_if_given_up() -> None:

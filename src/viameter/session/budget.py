@@ -15,6 +15,7 @@ from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
 from viameter.query.database import Database
+from viameter.query.engines import EngineTable, ready
 from viameter.query.planning import noise_kinds
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
@@ -102,6 +103,11 @@ class Session:
         """Where it is charged, if that is a ledger."""
         return self.purse.ledger if isinstance(self.purse, LedgerPurse) else None
 
+    @property
+    def tables(self) -> list[EngineTable]:
+        """What is read, all of it on one engine."""
+        return [rows.on for rows in (self.source.values() if isinstance(self.source, Database) else [self.source])]
+
     def fits(self, measurement: Measurement) -> bool:
         """Whether the budget would allow it."""
         return self.purse.fits(measurement)
@@ -109,12 +115,17 @@ class Session:
     def charge(self, measurement: Measurement, *, key: str | None = None, identity: Callable[[], str] = str) -> Any:
         """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for.
 
+        The engine is waited for, and made sure of, before anything is charged: else SourceUnavailable.
+
         With a ledger, `key` names the request, and `identity` tells what its text leaves out.
         """
         if os.getpid() != self._process:
             # An engine's threads and connections are not here: it would be charged, and never answer.
             raise QueryableError("a session does not survive a fork: open the table in this process; nothing was spent")
-        return self.purse.charge(measurement, key=key, identity=identity)
+        if self.purse.knows(key):
+            return self.purse.charge(measurement, key=key, identity=identity)  # no engine is needed to give it again
+        with ready(self.tables):
+            return self.purse.charge(measurement, key=key, identity=identity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,10 @@ class Purse(ABC):
     def fits(self, measurement: Measurement) -> bool:
         """Whether the budget would allow it."""
 
+    def knows(self, key: str | None) -> bool:
+        """Whether something was charged under a key: nothing more is charged or run under it."""
+        return False
+
     @abstractmethod
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
         """Charge a measurement, then run it; under a key that was used for the same, what was released then."""
@@ -165,6 +169,10 @@ class LedgerPurse(Purse):
         """Whether every scope would allow it now."""
         return self.meter.fits(measurement)
 
+    def knows(self, key: str | None) -> bool:
+        """Whether something was charged under a key by whoever asks."""
+        return key is not None and self.ledger.store.request(self.meter.by, key) is not None
+
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
         """Reserve, run, commit, release."""
         released = self.meter.release(measurement, key=key, identity=identity())
@@ -174,6 +182,10 @@ class LedgerPurse(Purse):
 
 class ReplayPurse(LedgerPurse):
     """The same scopes, of which nothing can be spent: what was released under a key is given again, no more."""
+
+    def knows(self, key: str | None) -> bool:
+        """Nothing is ever charged or run."""
+        return True
 
     def charge(self, measurement: Measurement, *, key: str | None, identity: Callable[[], str]) -> Any:
         """What was stored under the key; KeyTaken if that was for another question, or of another dataset."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.summing import contributions, is_salted
 from viameter.query.engines import EngineTable, Statement, compile_query, compile_salted, salt_in_sql
+from viameter.query.engines.turns import turn_of
 
 __all__ = ["statement"]
 
@@ -35,8 +36,9 @@ def statement(
     salt cannot be taken out (see `engines.compiled`) are compiled anew with each salt.
     """
     asked: dict[str, Any] = {"unit": unit, "groups": tuple(groups), "limits": limits, "bins": bins, "first": first}
-    key = (known_by, order, tuple(totals.items()), *asked.values())
     engine, backend = table.engine, table.backend
+    # What is compiled may name small tables that go with their connection.
+    key = (turn_of(backend).connection, known_by, order, tuple(totals.items()), *asked.values())
     compiled = table.compiled.find(key)
     if compiled is None:
         # Drawn now, secretly, and thrown away: it is the salt of no release, and no question can hold it.

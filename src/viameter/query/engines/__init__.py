@@ -8,7 +8,8 @@ from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.compiled import WEIGHT_OF_KEY, Statement, compile_query, compile_salted
 from viameter.query.engines.digests import native_digest, portable_digest, salt_in_sql
 from viameter.query.engines.duckdb_tables import copied
-from viameter.query.engines.errors import ConnectionLost, DataWarning, EngineError, UnreadableData
+from viameter.query.engines.errors import ConnectionLost, DataWarning, EngineError, NoConnection, UnreadableData
+from viameter.query.engines.leases import probe, ready
 from viameter.query.engines.public import public_table
 from viameter.query.engines.running import run, sql_of
 from viameter.query.engines.sources import open_source
@@ -22,6 +23,7 @@ __all__ = [
     "DataWarning",
     "EngineError",
     "EngineTable",
+    "NoConnection",
     "Statement",
     "UnreadableData",
     "arrow_table",
@@ -32,7 +34,9 @@ __all__ = [
     "native_digest",
     "open_source",
     "portable_digest",
+    "probe",
     "public_table",
+    "ready",
     "require",
     "run",
     "salt_in_sql",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from viameter.query.engines.imports import import_ibis, import_optional
 from viameter.query.engines.names import fresh_name, require_different, split_name
 from viameter.query.engines.native_types import DUCKDB_TYPES, duckdb_columns, native_table
 from viameter.query.engines.quiet import without_warnings_of_engines
-from viameter.query.engines.table import EngineTable, as_its_own
+from viameter.query.engines.table import EngineTable, File, as_its_own
 from viameter.query.engines.turns import turn_of
 
 DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
@@ -48,7 +49,9 @@ def open_parquet(path: str, backend: Any) -> EngineTable:
         path = str(Path(path) / "**" / "*.parquet")
     if "://" not in path:
         _files(path)
-    return _scanned(_reading(path, backend))
+    table = _scanned(_reading(path, backend))
+    is_one = "://" not in path and not has_magic(path)
+    return replace(table, files=(File.opened(path, table.expression.op().name),)) if is_one else table
 
 
 def open_csv(path: str, backend: Any) -> EngineTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viameter.errors import ParameterError, ViameterError
+from viameter.errors import ParameterError, SourceUnavailable, ViameterError
 
 
 class UnreadableData(ParameterError):
@@ -10,6 +10,10 @@ class UnreadableData(ParameterError):
 
     It tells of rows: it is for whoever opens them, and nobody else is shown it.
     """
+
+
+class NoConnection(SourceUnavailable, ParameterError):
+    """A server that cannot be reached as it was named: it is down, or the URL is wrong."""
 
 
 class DataWarning(UserWarning):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from datetime import UTC
@@ -11,17 +12,22 @@ from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import DUCKDB, POSTGRES, PYSPARK, known_engine
 from viameter.query.engines.compiled import Statement
 from viameter.query.engines.names import fresh_name
+from viameter.query.engines.postgres_links import link_of
 from viameter.query.engines.turns import turn_of
 
 MOST_PREPARED = 256
 """How many queries DuckDB keeps planned for one backend."""
+LATE = 5
+"""Seconds after a deadline at which PostgreSQL ends a query by itself."""
 
 
 class Job(ABC):
     """One query that is to be run once. `fetch` is called in a thread of its own, the rest from any thread."""
 
-    def __init__(self, backend: Any, statement: Statement) -> None:
+    def __init__(self, backend: Any, statement: Statement, seconds: float | None = None) -> None:
         self.backend, self.statement, self.sql = backend, statement, statement.sql
+        self.seconds = seconds
+        """For how long somebody waits for it, if that is known: engines that can end a query by themselves do."""
 
     @abstractmethod
     def fetch(self) -> list[Any]:
@@ -30,6 +36,10 @@ class Job(ABC):
     @abstractmethod
     def cancel(self) -> None:
         """Ask the engine to stop; `fetch` then raises soon. It may be called before `fetch` began, to no effect."""
+
+    def abandon(self) -> None:
+        """Let go of an engine that does not stop, if another connection to it can be had; `fetch` then raises."""
+        return
 
     def share(self) -> float | None:
         """The share of the work that is done, between 0 and 1, if the engine knows."""
@@ -89,6 +99,8 @@ POSTGRES_SETTINGS = "; ".join(
         "timezone": "'UTC'",
         # In other encodings there are texts that cannot be handed over.
         "client_encoding": "'UTF8'",
+        # To compile takes minutes where there is much to compile, and does not look whether it was cancelled.
+        "jit": "off",
     }.items()
 )
 """What a query runs under, whatever the server, the role or the connection is set to."""
@@ -102,12 +114,21 @@ class PostgresJob(Job):
         connection = self.backend.con
         with connection.transaction(), connection.cursor() as cursor:
             cursor.execute(POSTGRES_SETTINGS)
+            if self.seconds is not None:
+                # For a server that is not told to stop: it is reached no more, or nobody is left to tell it.
+                cursor.execute(f"SET LOCAL statement_timeout = '{math.ceil(self.seconds) + LATE}s'")
             rows: list[Any] = cursor.execute(self.sql).fetchall()
             return rows
 
     def cancel(self) -> None:
         """Ask the engine to stop."""
-        self.backend.con.cancel_safe(timeout=5)
+        self.backend.con.cancel_safe(timeout=2)
+
+    def abandon(self) -> None:
+        """Cut the connection, if it is one of ours."""
+        link = link_of(self.backend)
+        if link is not None:
+            link.abandon()
 
     def lost(self) -> bool:
         """Whether the connection is closed."""
@@ -117,8 +138,8 @@ class PostgresJob(Job):
 class SparkJob(Job):
     """A query in a Spark session; a name of its own tells its tasks from those of other threads."""
 
-    def __init__(self, backend: Any, statement: Statement) -> None:
-        super().__init__(backend, statement)
+    def __init__(self, backend: Any, statement: Statement, seconds: float | None = None) -> None:
+        super().__init__(backend, statement, seconds)
         self.session, self.name = backend._session, fresh_name("query")
         # Spark Connect has no context on this side, and knows operations by tags.
         self.context = None if "connect" in type(self.session).__module__ else self.session.sparkContext
@@ -148,7 +169,12 @@ class SparkJob(Job):
 
     def lost(self) -> bool:
         """Whether the session was stopped."""
-        return self.context is not None and self.context._jsc is None
+        return is_stopped(self.session)
+
+
+def is_stopped(session: Any) -> bool:
+    """Whether a Spark session of this process was stopped; of others nothing is known before they are asked."""
+    return "connect" not in type(session).__module__ and session.sparkContext._jsc is None
 
 
 def require_plain_texts(backend: Any) -> None:
@@ -168,9 +194,9 @@ def _utc(moment: Any) -> Any:
 JOBS: dict[str, type[Job]] = {DUCKDB: DuckdbJob, POSTGRES: PostgresJob, PYSPARK: SparkJob}
 
 
-def job_of(backend: Any, statement: Statement) -> Job:
-    """The query as a job of its engine."""
-    return JOBS[known_engine(backend.name)](backend, statement)
+def job_of(backend: Any, statement: Statement, seconds: float | None = None) -> Job:
+    """The query as a job of its engine, for which somebody waits for so many seconds at most."""
+    return JOBS[known_engine(backend.name)](backend, statement, seconds)
 
 
 def _forget_oldest(kept: OrderedDict[str, Any]) -> list[Any]:

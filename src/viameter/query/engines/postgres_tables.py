@@ -8,9 +8,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from viameter.errors import ParameterError
 from viameter.query.engines.capabilities import POSTGRES
-from viameter.query.engines.imports import import_ibis, import_optional
+from viameter.query.engines.errors import NoConnection
+from viameter.query.engines.imports import import_optional
 from viameter.query.engines.names import split_name
 from viameter.query.engines.native_types import native_table, postgres_columns
+from viameter.query.engines.postgres_links import PostgresLink, aside, link_of, with_link
 from viameter.query.engines.table import EngineTable, as_its_own
 
 
@@ -21,35 +23,29 @@ def open_url(url: str, *, table: str | None, beside: EngineTable | None = None) 
         raise ParameterError(f"{shown} holds several tables: say which by table='name' or table='schema.name'")
     schema, name = split_name(table)
     backend = connect(url) if beside is None else _same_server(url, beside)
-    return open_named(backend, schema, name, shown=shown)
+    with aside(backend):
+        opened = open_named(backend, schema, name, shown=shown)
+        link = link_of(backend)
+        if link is not None:
+            link.remember(backend, schema, name)
+    return opened
 
 
 def connect(url: str) -> Any:
-    """An Ibis backend with a connection of its own."""
+    """An Ibis backend with a connection of its own, which is looked after (see `engines.postgres_links`)."""
     psycopg = import_optional("psycopg", extra="postgres", wanted_for="PostgreSQL tables")
     import_optional("ibis.backends.postgres", extra="postgres", wanted_for="PostgreSQL tables")
+    link = PostgresLink(url, shown_url(url))
     try:
-        connection = psycopg.connect(url, autocommit=True, fallback_application_name="viameter", client_encoding="utf8")
+        backend = with_link(as_its_own(link.connect()), link)
     except psycopg.Error as error:
         # libpq's own words may repeat parts of the URL.
-        raise ParameterError(
+        raise NoConnection(
             f"no connection to {shown_url(url)} ({type(error).__name__}): are host, port, database, user and password "
             "right, and is the server up?"
         ) from None
-    require_utf8(connection)
-    backend = as_its_own(import_ibis().postgres.from_connection(connection))
-    weakref.finalize(backend, connection.close)
+    weakref.finalize(backend, link.close)
     return backend
-
-
-def require_utf8(connection: Any) -> None:
-    """Refuse a database of another encoding: its text may hold what cannot be handed over, which fails on some rows."""
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        raise ParameterError(
-            f"the PostgreSQL database has the encoding {encoding}, whose text cannot always be handed over as UTF8: "
-            "open a copy of it in a database of encoding UTF8"
-        )
 
 
 def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> EngineTable:

@@ -13,6 +13,7 @@ from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.errors import EngineError
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.names import fresh_name
+from viameter.query.engines.postgres_links import aside
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.query.engines.table import EngineTable
 from viameter.query.engines.turns import turn_of
@@ -38,7 +39,7 @@ def public_table(
     rows = arrow_table(columns, types=types)
     backend, turn, content = table.backend, turn_of(table.backend), _content(rows)
     failed = ""
-    with turn.lock, without_warnings_of_engines():
+    with turn.lock, aside(backend), without_warnings_of_engines():
         turn.drop_what_is_unused()
         known = turn.public.get(content)
         if known is not None:

@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
-from viameter.core.deadlines import in_line, while_awaited
+from viameter.core.deadlines import in_line, seconds_left, while_awaited
 from viameter.query.engines.compiled import Statement, compile_query, written_sql
 from viameter.query.engines.errors import ConnectionLost, EngineError
 from viameter.query.engines.jobs import Job, job_of
@@ -23,6 +23,8 @@ from viameter.query.engines.turns import turn_of
 HALF_A_SECOND = 0.5
 LOOK_AGAIN = 0.1
 """Seconds after which it is looked at again whether a query is still wanted, or has stopped."""
+ABANDON_AFTER = 4.0
+"""Seconds after a query was first cancelled at which its connection is abandoned, if the engine has not stopped."""
 LONGEST_END = 30.0
 """Seconds that a process waits at its end for queries that it has cancelled."""
 
@@ -77,8 +79,9 @@ class _Running:
 
     def __init__(self, table: EngineTable, statement: Statement) -> None:
         self._table, self._statement, self._turn = table, statement, turn_of(table.backend)
+        self._seconds = seconds_left()
         self._job: Job | None = None
-        self._gate, self.is_cancelled = Lock(), False
+        self._gate, self.is_cancelled, self._is_abandoned = Lock(), False, False
         self._rows: list[Any] | None = None
         self._error: Exception | None = None
         self.begun = self.finished = False
@@ -109,8 +112,8 @@ class _Running:
 
     def _fetch(self) -> None:
         try:
+            self._job = job = job_of(self._table.backend, self._statement, self._seconds)
             self._turn.drop_what_is_unused()
-            self._job = job = job_of(self._table.backend, self._statement)
         except Exception as error:
             self._error = error  # of this library: the engine was not asked yet
             return
@@ -139,13 +142,25 @@ class _Running:
             return None
 
     def cancel(self, *, until: float = inf) -> None:
-        """Cancel, again and again until the engine has stopped: it may not have begun when it was first told."""
+        """Cancel, again and again until the engine has stopped: it may not have begun when it was first told.
+
+        An engine that does not listen is abandoned, if there is another way to it.
+        """
         self.is_cancelled = True
+        patient_until = time.monotonic() + ABANDON_AFTER
         while self.thread.is_alive() and not self.finished and time.monotonic() < until:
             with self._gate, suppress(Exception):
                 if self._job is not None and not self.finished:
-                    self._job.cancel()
+                    self._cancel_or_abandon(self._job, patient_until)
             self.hears(LOOK_AGAIN)
+
+    def _cancel_or_abandon(self, job: Job, patient_until: float) -> None:
+        """Under the gate: neither reaches another query, nor the next connection."""
+        if time.monotonic() < patient_until:
+            job.cancel()
+        elif not self._is_abandoned:
+            self._is_abandoned = True
+            job.abandon()
 
     def end(self, *, until: float) -> None:
         """Cancel, and wait until nothing of it runs any more."""

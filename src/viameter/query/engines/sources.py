@@ -14,6 +14,7 @@ from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.jobs import require_plain_texts
 from viameter.query.engines.native_types import readable
+from viameter.query.engines.postgres_links import require_utf8
 from viameter.query.engines.row_by_row import require_row_by_row
 from viameter.query.engines.table import EngineTable
 
@@ -122,7 +123,7 @@ def _open_ibis(expression: Any) -> EngineTable:
     if known_engine(backend.name) == DUCKDB:
         require_plain_texts(backend)
     if backend.name == POSTGRES:
-        postgres_tables.require_utf8(backend.con)
+        require_utf8(backend.con)
     require_row_by_row(expression)
     return _with_memtables(EngineTable(expression, backend))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 from viameter.errors import ParameterError
@@ -10,6 +11,31 @@ from viameter.query.engines.capabilities import known_engine
 from viameter.query.engines.compiled import CompiledQueries
 from viameter.query.engines.imports import import_ibis
 from viameter.query.engines.names import fresh_name
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that an engine reads anew for each query: where it is, and what it was like when it was opened."""
+
+    path: str
+    view: str
+    """The name under which the engine reads it."""
+    stamp: tuple[int, int, int]
+
+    @classmethod
+    def opened(cls, path: str, view: str) -> File:
+        """A file as it is now."""
+        return cls(path, view, _stamp(path))
+
+    def is_changed(self) -> bool:
+        """Whether it is another one by now; OSError if there is none."""
+        return _stamp(self.path) != self.stamp
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """What tells that a file was changed."""
+    found = Path(path).stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -22,6 +48,8 @@ class EngineTable:
     """The Ibis backend that runs it."""
     keeps: tuple[Any, ...] = ()
     """What must stay alive as long as the table does, such as frames that the engine reads in place."""
+    files: tuple[File, ...] = field(default=(), kw_only=True)
+    """What must be there when it is asked."""
     unusable: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of columns of types that questions cannot use; they are left out of the expression."""
     compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)

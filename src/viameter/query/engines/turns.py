@@ -1,4 +1,4 @@
-"""Whose turn it is on a backend: one query at a time, and between queries what is left over is dropped."""
+"""A lock per backend: one query at a time, and between queries what is left over is dropped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from weakref import WeakValueDictionary
 _ATTRIBUTE = "_viameter_turn"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Turn:
-    """The lock of a backend, and what to drop when it is held next.
+    """The locks of a backend, and what belongs to its present connection.
 
     A cancel reaches whatever runs on the connection, so no two queries may run on one. What garbage collection finds
     unused is dropped later, under the lock: a finalizer may run in the middle of a query, and would wait for itself.
     """
 
     lock: Lock = field(default_factory=Lock)
+    """Held by each query, as long as the engine works on it, whoever still waits for its rows."""
+    reserved: Lock = field(default_factory=Lock)
+    """Held for a question from before it is charged until it is answered (see `engines.leases`)."""
+    connection: int = 0
+    """The number of the present connection: what was made on an earlier one is gone."""
     to_drop: deque[Callable[[], None]] = field(default_factory=deque)
     public: WeakValueDictionary[str, Any] = field(default_factory=WeakValueDictionary)
     """The small public tables that are there, by what they hold, as long as something refers to them."""
@@ -37,6 +42,12 @@ class Turn:
         while self.to_drop:
             with suppress(Exception):
                 self.to_drop.popleft()()
+
+    def forget_connection(self) -> None:
+        """Another connection: temporary tables and planned queries of the last one are gone. The lock is held."""
+        self.connection += 1
+        for made in (self.to_drop, self.public, self.sizes, self.asked_once, self.prepared):
+            made.clear()
 
 
 def turn_of(backend: Any) -> Turn:
