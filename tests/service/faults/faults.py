@@ -28,37 +28,42 @@ class Fault:
     """What those may be told who ask meanwhile."""
     dataset: str = ""
     """The only dataset that suffers; all of them, if it is empty."""
+    charges: int | None = None
+    """How many questions to the dataset may be charged meanwhile; any number, if it is None."""
     replies: bool = True
     """Whether the service can reply before it is over."""
+    wait: int = 2
+    """For how many seconds people wait until they are told that a question is still running."""
 
     def __str__(self) -> str:
         return f"{self.place} {self.how}" + (f" {self.amount:g}" if self.amount else "")
 
 
-def engine(how: str, *told: Outcome, amount: float = 0) -> Fault:
+def engine(how: str, *told: Outcome, amount: float = 0, charges: int | None = None, wait: int = 2) -> Fault:
     """A fault of the database server behind "remote"."""
-    return Fault("engine", how, amount, frozenset(told), "remote")
+    return Fault("engine", how, amount, frozenset(told), "remote", charges, wait=wait)
 
 
 FAULTS = (
     # What is known before anything is charged is refused; a connection that was lost is opened again.
-    engine("hangs", REFUSED),
-    engine("refuses connections", REFUSED),
+    engine("hangs", REFUSED, RUNNING, charges=0, wait=8),
+    engine("refuses connections", REFUSED, charges=0),
+    engine("forbids to connect", REFUSED, charges=0),
     engine("drops connections", ANSWERED),
+    engine("ends sessions", ANSWERED),
     engine("is late by", ANSWERED, amount=0.05),
-    engine("is late by", REFUSED, FAILED, amount=1.5),
-    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, amount=1),
-    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, amount=300),
+    # An engine answers one question at a time: others wait for it, and are not charged meanwhile.
+    engine("is late by", ANSWERED, REFUSED, FAILED, RUNNING, amount=0.7),
+    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, RUNNING, amount=1, charges=1),
+    engine("hangs after bytes", ANSWERED, REFUSED, FAILED, RUNNING, amount=300, charges=1),
     engine("drops connections after bytes", ANSWERED, REFUSED, FAILED, amount=1),
     engine("drops connections after bytes", ANSWERED, REFUSED, FAILED, amount=300),
-    engine("has the table locked", REFUSED, FAILED),
-    engine("ends sessions", ANSWERED),
+    engine("has the table locked", REFUSED, FAILED, RUNNING),
     engine("forbids to read", REFUSED, FAILED),
-    engine("forbids to connect", REFUSED),
     engine("has no such table", REFUSED, FAILED),
     Fault("file", "is away", told=frozenset({ANSWERED, REFUSED}), dataset="file"),
     Fault("file", "is another", told=frozenset({ANSWERED, REFUSED}), dataset="file"),
-    Fault("ledger", "is locked", told=frozenset({REFUSED, UNSURE, RUNNING})),
+    Fault("ledger", "is locked", told=frozenset({REFUSED, UNSURE, RUNNING}), charges=0),
     Fault("disk", "ledger", told=frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})),
     Fault("disk", "state", told=frozenset({ANSWERED, REFUSED, UNSURE})),
     Fault("disk", "witness", told=frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})),
@@ -68,8 +73,13 @@ FAULTS = (
     Fault("clock", "jumps by days", -30),
 )
 PROCESS_FAULTS = (
-    Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED}), replies=False),
-    Fault("process", "is told to stop", told=frozenset({ANSWERED, SILENT, FAILED, REFUSED, UNSURE}), replies=False),
+    Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED, RUNNING}), replies=False),
+    Fault(
+        "process",
+        "is told to stop",
+        told=frozenset({ANSWERED, SILENT, FAILED, REFUSED, UNSURE, RUNNING}),
+        replies=False,
+    ),
 )
 
 

@@ -47,7 +47,7 @@ class Outcome(enum.Enum):
 
 CHARGED = {Outcome.ANSWERED, Outcome.FAILED, Outcome.LOST}
 SAYS = {
-    Outcome.REFUSED: r"nothing was (?:run and nothing was )?spent",
+    Outcome.REFUSED: r"(?i)nothing was (?:run and nothing was )?spent",
     Outcome.UNSURE: r"same key",
     Outcome.FAILED: r"stays charged|was charged|is charged",
 }

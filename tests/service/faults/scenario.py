@@ -37,19 +37,19 @@ class Company:
     is_well: bool = True
     """Whether nothing was wrong so far: what is wrong with a service that was broken before tells nothing new."""
 
-    def ask(self, dataset: str, kind: str, *, again: Asked | None = None, person: str = "") -> Outcome:
+    def ask(self, dataset: str, kind: str, *, again: Asked | None = None, person: str = "", wait: int = 10) -> Outcome:
         """Ask under a new key, or again under an old one."""
         number = next(NUMBERS)
         who = person or PEOPLE[number % len(PEOPLE)]
         asked = again or self.journal.begin(who, f"{kind}-{number}", dataset, kind)
         if again is None:
             self.unsettled.append(asked)
-        reply = self._send(asked)
+        reply = self._send(asked, wait)
         return self.journal.note(asked, reply, self.stage.secrets)
 
-    def _send(self, asked: Asked) -> Reply | None:
+    def _send(self, asked: Asked, wait: int) -> Reply | None:
         path = f"{API}/datasets/{asked.dataset}/releases"
-        headers = {"Idempotency-Key": asked.key}
+        headers = {"Idempotency-Key": asked.key, "Prefer": f"wait={wait}"}
         try:
             return self._request("POST", path, asked.person, KINDS[asked.kind], **headers)
         except TooLate as late:
@@ -90,6 +90,10 @@ class Company:
                 return False
             time.sleep(0.2)
         return True
+
+    def charges(self, dataset: str) -> int:
+        """How many questions to a dataset are charged by now."""
+        return list(read_books(self.stage.ledger).scope.values()).count(dataset)
 
     def notices(self, others: Iterable[str]) -> list[str]:
         """Which of some datasets do not answer a plain count."""
@@ -144,17 +148,19 @@ def run(company: Company, fault: Fault, kinds: list[str], dataset: str, *, in_fl
     with ThreadPoolExecutor(len(kinds) + 2) as threads, contextlib.ExitStack() as suffers:
         if not in_flight:
             suffers.enter_context(suffering(company.stage, fault))
-        charged = len(read_books(company.stage.ledger).charges)
-        asking = {kind: threads.submit(company.ask, dataset, kind) for kind in kinds}
+        charged = company.charges(dataset)
+        asking = {kind: threads.submit(company.ask, dataset, kind, wait=fault.wait) for kind in kinds}
         if before is not None:
-            asking["replay"] = threads.submit(company.ask, dataset, before.kind, again=before)
+            asking["replay"] = threads.submit(company.ask, dataset, before.kind, again=before, wait=fault.wait)
         if in_flight:
-            wait_until(lambda: len(read_books(company.stage.ledger).charges) > charged)
+            wait_until(lambda: company.charges(dataset) > charged)
             suffers.enter_context(suffering(company.stage, fault))
         threads.submit(company.preview, dataset)
         if fault.replies:
             found += company.notices(OTHERS if fault.dataset else ())
             wait(asking.values())
+            if fault.charges is not None and (more := company.charges(dataset) - charged) > fault.charges:
+                found.append(f"{more} questions are charged meanwhile")
         suffers.close()
         outcomes = {kind: asked.result() for kind, asked in asking.items()}
     allowed = {kind: fault.told | ({Outcome.ANSWERED} if kind == "replay" else set()) for kind in outcomes}

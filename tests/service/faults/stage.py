@@ -19,7 +19,7 @@ from tests.ledger.conftest import new_database
 from tests.service.crash.served import Served
 
 COMPILER = shutil.which("cc")
-SECONDS = 2
+SECONDS = 1
 """How long a question may run."""
 QUERIES, WAITING = 3, 12
 PASSWORD = "pw-canary-9c2d71"
@@ -133,12 +133,13 @@ def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = 
     """
     database = new_database(server)
     parts = urlsplit(database)
-    role = parts.path[1:] + "_reader"
+    role, neighbor = (f"{parts.path[1:]}_{name}" for name in ("reader", "neighbor"))
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(FILL.format(name="visits"))
         owner.execute(FILL.format(name="stays"))
-        owner.execute(f"CREATE ROLE {role} LOGIN")
-        owner.execute(f"GRANT SELECT ON visits, stays TO {role}")
+        for reader, table in ((role, "visits"), (neighbor, "stays")):
+            owner.execute(f"CREATE ROLE {reader} LOGIN")
+            owner.execute(f"GRANT SELECT ON {table} TO {reader}")
     for name in ("data", *DISKS):
         (folder / name).mkdir()
     for name in ("visits", "stays"):
@@ -160,7 +161,7 @@ def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = 
             role,
             {
                 "FAULTS_WAREHOUSE": f"postgresql://{role}:{PASSWORD}@127.0.0.1:{proxy.port}{parts.path}",
-                "FAULTS_NEIGHBOR": f"postgresql://{role}:{PASSWORD}@{parts.path}?{parts.query}",
+                "FAULTS_NEIGHBOR": f"postgresql://{neighbor}:{PASSWORD}@{parts.path}?{parts.query}",
                 "TMPDIR": str(folder / "temp"),
                 **(_clock(folder) if clock else {}),
             },
