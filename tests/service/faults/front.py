@@ -50,7 +50,7 @@ name = "{name}"
 source = "files"
 table = "rows.duckdb#{name}"
 unit = {{row = true}}
-budget = {{zcdp = "1000"}}
+budget = {{zcdp = "100"}}
 """
 MAIN = """
 user {user};

@@ -65,7 +65,7 @@ name = "{name}"
 source = "{source}"
 table = "{table}"
 unit = {{row = true}}
-budget = {{approx_zcdp = ["1000", "1/10"]}}
+budget = {{approx_zcdp = ["100", "1/10"]}}
 columns.ward = {{values = ["Cardiology", "Emergency", "Maternity"]}}
 """
 PEOPLE = ("ann", "bob", "cleo")
