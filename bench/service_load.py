@@ -63,9 +63,9 @@ def serving(folder: Path) -> Iterator[tuple[int, str, int]]:
     data = Path(viameter.__file__).parent / "cli" / "data"
     (folder / "service.toml").write_text(CONFIG.format(folder=str(data)))
     with started(folder) as (port, said, process):
-        token = re.search(r"vmt_\S+", said)
-        assert token is not None
-        yield port, token[0], process
+        handed_over = re.search(r"the token in (.*), which is removed", said)
+        assert handed_over is not None
+        yield port, Path(handed_over[1]).read_text().split()[0], process
 
 
 @contextmanager

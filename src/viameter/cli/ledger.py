@@ -37,8 +37,65 @@ class Wrong(Refused):
     exit_code = 1
 
 
+CONFIGURED = "(the ledger of --config)"
+"""What stands for LOCATION until it is read from a configuration; a URL with a password is in no message of usage."""
+
+
+class LedgerCommand(click.Command):
+    """A command on a ledger: at LOCATION, or that of a service by its `--config`, with its witness and signing key."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        help = "The ledger of a service, with its witness and key, by its configuration; LOCATION is left out then."
+        self.params.append(click.Option(["--config"], metavar="SERVICE.toml", help=help, expose_value=False))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read arguments; with a configuration, the place of LOCATION is taken by what it says."""
+        config = _option(args, "--config")
+        if config is None:
+            return super().parse_args(ctx, args)
+        from viameter.service.config import read_storage
+
+        storage = read_storage(config)
+        names = [one.name for one in self.params if isinstance(one, click.Argument)]
+        at = 0 if names[0] == "location" else len(args)  # the last one of `restore`, else the first
+        ctx.default_map = {
+            "witness": None if "--no-witness" in args else storage.witness,
+            "sign_with": storage.signing_key,
+            "public_key": _public_key(storage.signing_key),
+        }
+        rest = super().parse_args(ctx, [*args[:at], CONFIGURED, *args[at:]])
+        ctx.params["location"] = storage.ledger
+        return rest
+
+
+def _option(args: list[str], name: str) -> str | None:
+    """The value of an option among arguments that were not read yet."""
+    for number, word in enumerate(args):
+        if word == "--":
+            return None
+        if word == name and number + 1 < len(args):
+            return args[number + 1]
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _public_key(signing_key: str | None) -> str | None:
+    """The public half of a service's key, for whoever may read the key."""
+    from viameter.errors import ViameterError
+    from viameter.ledger import SigningKey
+
+    try:
+        return None if signing_key is None else SigningKey.read(signing_key).public
+    except (OSError, ViameterError):
+        return None
+
+
 class LedgerGroup(click.Group):
     """Commands whose errors are one line each."""
+
+    command_class = LedgerCommand
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
@@ -82,7 +139,8 @@ def _example(*lines: str) -> str:
 def ledger() -> None:
     """Keep budgets that many processes share, and that no crash, copy or retry gives back.
 
-    LOCATION is a path (SQLite) or a URL (postgresql://user@host/database). Exit code 0; 1 if a ledger was changed or
+    LOCATION is a path (SQLite) or a URL (postgresql://user@host/database); of a service, --config SERVICE.toml says it,
+    and LOCATION is left out. Exit code 0; 1 if a ledger was changed or
     lost entries; 2 if it cannot be done.
     """
 

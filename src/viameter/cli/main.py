@@ -46,6 +46,11 @@ def demo(report: str | None, ledger: str | None, serves: bool) -> None:
 @click.option(
     "--new-admin-token", is_flag=True, help="Make a new token for the admin, the old ones worthless, and exit."
 )
+@click.option(
+    "--to",
+    metavar="FILE",
+    help="Write that token to a new file, for its owner alone. Without a terminal it goes to one beside the state.",
+)
 @click.option("--check", "checks", is_flag=True, help="Start, see that the page answers, and stop.")
 def serve(**options: Any) -> None:
     """Serve questions, budgets and history to a team: an API and a page.

@@ -22,6 +22,7 @@ def run(
     host: str | None,
     port: int | None,
     new_admin_token: bool,
+    to: str | None,
     checks: bool,
 ) -> None:
     """Serve, or do one of the smaller things that the options ask for."""
@@ -33,14 +34,17 @@ def run(
         from viameter.service.config import read_config
     except ModuleNotFoundError as missing:
         raise ViameterError(MISSING.format(missing.name)) from None
+    if to is not None and not new_admin_token:
+        raise FormatError("--to FILE says where --new-admin-token writes the token; give both")
     if new_admin_token and config is None and not Path(folder or FOLDER).is_dir():
         raise FormatError(f"there is no service in the folder {folder or FOLDER}: name its --config or --folder")
     found = bundled_config(folder or FOLDER) if config is None else read_config(config)
     server = found.server
     found = replace(found, server=replace(server, host=host or server.host, port=server.port if port is None else port))
     if new_admin_token:
-        token = starting.new_admin_token(found)
-        say(f"a new token for admin, which is shown this once; the old ones are worthless:\n\n  {token}\n")
+        made = starting.new_admin_token(found, None if to is None else Path(to), shows=sys.stdout.isatty())
+        told = f"in {made}" if isinstance(made, Path) else f"this one, which is shown once:\n\n  {made}\n"
+        say(f"the old tokens of admin are worthless; a new one is {told}")
     elif checks:
         starting.serve_and_check(found, say)
     else:

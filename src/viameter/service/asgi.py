@@ -12,6 +12,8 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.requests import ClientDisconnect
+
 from viameter.service.config import Config
 from viameter.service.problems import UNEXPECTED, Problem, not_found
 from viameter.service.secrets import fresh_id
@@ -34,7 +36,8 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 
-
+CLIENT_GONE = 499
+"""What is logged where nobody is there to read a reply, as nginx has it; a question that was asked goes on."""
 STOPPED = (
     "the service was stopped before this was done; a question that was charged stays charged: "
     "look under its key, or ask again under the same key, which costs nothing more"
@@ -46,17 +49,31 @@ class TooLarge(Exception):
 
 
 class Body:
-    """The body of a request, as it comes, up to a limit."""
+    """The body of a request, as it comes, up to a limit; and whether whoever sends it hung up."""
 
     def __init__(self, receive: Receive, scope: Scope, limit: int) -> None:
         self._receive, self.limit = receive, limit
-        self.is_too_large = False
+        self.is_too_large = self.is_client_gone = False
         said = [value for name, value in scope["headers"] if name == b"content-length"]
         self._seen = limit + 1 if any(value.isdigit() and int(value[:20]) > limit for value in said) else 0
+        has_more = any(name == b"transfer-encoding" for name, _ in scope["headers"])
+        self._has_all = not has_more and all(value == b"0" for value in said)
+
+    async def look_for_client(self) -> None:
+        """See whether the client hung up, as long as that can be told: until a reply is complete."""
+        while self._has_all and not self.is_client_gone:  # else the next message would be a part of the body
+            waiting = asyncio.ensure_future(self._receive())
+            await asyncio.sleep(0)
+            if not waiting.done():
+                waiting.cancel()
+                return
+            self.is_client_gone = waiting.result()["type"] == "http.disconnect"
 
     async def receive(self) -> MutableMapping[str, Any]:
         """The next part; TooLarge once there were too many."""
         message = await self._receive()
+        self.is_client_gone |= message["type"] == "http.disconnect" and not self._has_all
+        self._has_all |= not message.get("more_body", False)
         self._seen += len(message.get("body", b""))
         if self._seen > self.limit:
             self.is_too_large = True
@@ -90,6 +107,8 @@ class Front:
         async def replying(message: MutableMapping[str, Any]) -> None:
             # What the framework makes of a body that was cut off is not what is said of it.
             if not body.is_too_large:
+                if message["type"] == "http.response.start":
+                    await body.look_for_client()
                 await telling(message)
 
         problem: Problem | None = None
@@ -102,6 +121,8 @@ class Front:
         except asyncio.CancelledError:
             # The server stops, and waited for this one as long as it may. The process goes on to its end by itself.
             problem = Problem(503, "shutting_down", STOPPED, retry_after=10)
+        except ClientDisconnect:
+            body.is_client_gone = True
         except Exception as raised:
             if not body.is_too_large:
                 error, problem = raised, Problem(500, "unexpected", UNEXPECTED)
@@ -109,7 +130,8 @@ class Front:
             problem = Problem(413, "too_large", f"the body of a request has at most {body.limit} bytes")
         if problem is not None and sent["status"] is None:
             await _send_problem(problem, number, telling)
-        self._log(scope, sent["status"], number, time.perf_counter() - began, error)
+        status = CLIENT_GONE if body.is_client_gone else sent["status"]
+        self._log(scope, status, number, time.perf_counter() - began, error)
 
     def _without_prefix(self, scope: Scope) -> Scope:
         """Proxies may take the prefix off a path, or leave it on; either is understood."""
@@ -134,7 +156,9 @@ class Front:
         self.metrics.requests.labels(_method(scope), route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         level = logging.ERROR if error is not None else logging.INFO
-        unexpected = {} if error is None else describe_error(error)
+        more = {} if error is None else describe_error(error)
+        if status == CLIENT_GONE:
+            more["code"] = "client_gone"
         log(
             "request",
             level=level,
@@ -144,7 +168,7 @@ class Front:
             status=status,
             ms=round(seconds * 1000, 1),
             person=person,
-            **unexpected,
+            **more,
         )
 
 

@@ -8,10 +8,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from viameter.errors import FormatError, plain
 
+T = TypeVar("T")
 SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -103,6 +104,16 @@ def read_config(path: str | Path, *, environment: Mapping[str, str] | None = Non
 
     A text that starts with `env:` is the value of that environment variable, so that passwords need not be in a file.
     """
+    return _read(path, lambda document: config_of(document, folder=Path(path).parent, environment=environment))
+
+
+def read_storage(path: str | Path, *, environment: Mapping[str, str] | None = None) -> Storage:
+    """Where the ledger of a service is, by its configuration; nothing else of it need be here, such as the data."""
+    values = _Values(Path(path).parent, os.environ if environment is None else environment)
+    return _read(path, lambda document: _storage(document, values))
+
+
+def _read(path: str | Path, read: Callable[[Mapping[str, Any]], T]) -> T:
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
@@ -110,7 +121,7 @@ def read_config(path: str | Path, *, environment: Mapping[str, str] | None = Non
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise FormatError(f"{path} is not TOML: {problem}") from None
     try:
-        return config_of(document, folder=Path(path).parent, environment=environment)
+        return read(document)
     except FormatError as problem:
         raise FormatError(f"{path}: {problem}") from None
 
@@ -126,15 +137,9 @@ def config_of(
     known = {"server", "storage", "limits", "sources", "dataset", "metrics"}
     _refuse_unknown(document, known, "the file")
     values = _Values(folder, os.environ if environment is None else environment)
-    storage = _section(Storage, document.get("storage", {}), "storage", values)
     made = Config(
         server=_section(Server, document.get("server", {}), "server", values),
-        storage=Storage(
-            ledger=values.place(storage.ledger),
-            state=values.place(storage.state),
-            witness=None if storage.witness is None else values.place(storage.witness),
-            signing_key=None if storage.signing_key is None else values.place(storage.signing_key),
-        ),
+        storage=_storage(document, values),
         limits=_section(Limits, document.get("limits", {}), "limits", values),
         sources=_sources(document.get("sources", {}), values),
         datasets=_datasets(document.get("dataset", []), values),
@@ -160,6 +165,16 @@ class _Values:
 
     def place(self, value: str) -> str:
         return value if "://" in value or Path(value).is_absolute() else str(self.folder / value)
+
+
+def _storage(document: Mapping[str, Any], values: _Values) -> Storage:
+    written = _section(Storage, document.get("storage", {}), "storage", values)
+    return Storage(
+        ledger=values.place(written.ledger),
+        state=values.place(written.state),
+        witness=None if written.witness is None else values.place(written.witness),
+        signing_key=None if written.signing_key is None else values.place(written.signing_key),
+    )
 
 
 def _section(kind: Callable[..., Any], given: Any, name: str, values: _Values) -> Any:

@@ -46,9 +46,9 @@ class Service:
         object.__setattr__(self, "logins", RateLimit(limits.logins_per_minute))
         object.__setattr__(self, "verifications", threading.BoundedSemaphore(limits.verifications))
 
-    def close(self, *, waits: bool = True) -> int:
+    def close(self, *, seconds: float | None = None) -> int:
         """Wait for questions in flight, then let go of files; how many were not done by then. Those stay charged."""
-        left = self.desk.close(seconds=self.config.server.shutdown_seconds if waits else 0)
+        left = self.desk.close(seconds=self.config.server.shutdown_seconds if seconds is None else seconds)
         log("stopped", questions_left=left)
         if not left:
             self.ledger.close()
@@ -103,7 +103,10 @@ def first_token(state: State, *, days: float, again: bool = False) -> str | None
     if known is not None and not again:
         return None
     if known is None:
-        state.add_person(ADMIN, EVERYTHING, by="service")
+        try:
+            state.add_person(ADMIN, EVERYTHING, by="service")
+        except ParameterError:
+            return None  # another process that starts at the same time was faster
     else:
         state.revoke_all(ADMIN, by="service")
         state.set_active(ADMIN, True, by="service")

@@ -12,8 +12,10 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -21,13 +23,16 @@ import uvicorn
 from viameter.errors import ViameterError
 from viameter.service.app import create_app
 from viameter.service.config import Config
-from viameter.service.service import Service, first_token, open_service
-from viameter.service.state import State
+from viameter.service.service import ADMIN, Service, first_token, open_service
+from viameter.service.state import State, Token
+from viameter.service.token_files import place_beside, remove_used, write_token
 from viameter.service.watching import log, set_up_logging
 
 Say = Callable[[str], None]
 BACKLOG = 2048
 """How many connections may wait to be taken: as many as the server asks for."""
+LATE = 3.0
+"""Seconds after the time to stop in which files are closed."""
 
 
 class CannotStart(ViameterError):
@@ -35,22 +40,74 @@ class CannotStart(ViameterError):
 
 
 def serve(config: Config, say: Say) -> None:
-    """Serve until a signal says to stop. The first time, a token for the first person is said, and never again."""
+    """Serve until a signal says to stop.
+
+    The first time, a token for the first person is handed over, once: on a terminal, else in a file beside the state.
+    """
     set_up_logging()
     with private_files(), listening(config) as socket_:
         service = open_service(config)
-        waits = True
-        try:
-            server = _server(service)
-            with signals_end_the_server_only(server):
+        server = _server(service)
+        with Stopping(server, config.server.shutdown_seconds) as stopping:
+            try:
                 _announce(service, address_of(config, socket_), say)
                 server.run(sockets=[socket_])
-            waits = not server.force_exit
-            say("stopping: questions in flight are finished, or stay charged; a second Ctrl-C does not wait for them")
-        except KeyboardInterrupt:
-            waits = False  # a second one, before the waiting began
-        finally:
-            _close(service, say, waits=waits)
+                tell_manager("STOPPING=1")
+                say("stopping: questions in flight are finished, or stay charged; a second signal ends it at once")
+            finally:
+                left = service.close(seconds=stopping.seconds_left)
+            if left:
+                say("stopped before all questions were done: those stay charged, and whoever asks again learns it")
+                sys.stdout.flush()
+                # Threads that wait for an engine would hold the process up.
+                os._exit(1)
+
+
+class Stopping:
+    """What signals do: the first one sets the one deadline of all that is waited for, a second one ends the process.
+
+    What is charged stays charged in either case: the ledger and the tables are as after `kill -9`.
+    """
+
+    def __init__(self, server: uvicorn.Server, seconds: float) -> None:
+        self._server, self._seconds = server, seconds
+        self._until: float | None = None
+        self._told = threading.Event()
+
+    def __enter__(self) -> Stopping:
+        # Started now: a handler may interrupt whatever holds the locks that a thread is started with.
+        threading.Thread(target=self._end_late, name="viameter-stopping", daemon=True).start()
+        self._before = {one: signal.signal(one, self._on_signal) for one in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+    @property
+    def seconds_left(self) -> float:
+        """How long may still be waited for what runs."""
+        return self._seconds if self._until is None else max(self._until - time.monotonic(), 0.0)
+
+    def _on_signal(self, *_: object) -> None:
+        if self._until is not None:
+            _end("a second signal")
+        self._until = time.monotonic() + self._seconds
+        self._server.should_exit = True
+        self._told.set()
+
+    def _end_late(self) -> None:
+        """End the process if it is not done in time: a thread that hangs is waited for by asyncio, without end."""
+        self._told.wait()
+        time.sleep(self._seconds + LATE)
+        _end("the time to stop is over")
+
+
+def _end(why: str) -> None:
+    # Past all buffers and locks, which this may have interrupted.
+    line = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": "error", "event": "ended", "why": why}
+    os.write(2, json.dumps(line).encode() + b"\n")
+    os._exit(1)
 
 
 @contextmanager
@@ -61,19 +118,6 @@ def private_files() -> Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-def _close(service: Service, say: Say, *, waits: bool) -> None:
-    """Close a service; what still runs after the time to wait ends with the process, and stays charged."""
-    try:
-        left = service.close(waits=waits)
-    except KeyboardInterrupt:
-        left = 1
-    if left:
-        say("stopped before all questions were done: those stay charged, and whoever asks again learns it")
-        sys.stdout.flush()
-        # Threads that wait for an engine would hold the process up.
-        os._exit(1)
 
 
 def serve_and_check(config: Config, say: Say, *, sign_in: bool = False) -> None:
@@ -92,39 +136,37 @@ def serve_and_check(config: Config, say: Say, *, sign_in: bool = False) -> None:
         say(f"the page at {address}/ answers, with the datasets {', '.join(service.catalog.names())}; it was stopped")
 
 
-def new_admin_token(config: Config) -> str:
-    """A new token for the first person; the old ones are worthless. Works beside a running service."""
+def new_admin_token(config: Config, to: Path | None = None, *, shows: bool = False) -> str | Path:
+    """A new token for the first person; the old ones are worthless. Works beside a running service.
+
+    It is returned if it may be shown; else it goes to a file, whose place is returned.
+    """
     from viameter import ledger as ledgers
 
     with ledgers.open(config.storage.ledger, create=False, read_only=True) as book:
         state = State(config.storage.state, ledger=book.id)
     try:
-        token = first_token(state, days=config.limits.token_days, again=True)
+        made = _hand_over(state, config, to, shows=shows, again=True)
     finally:
         state.close()
-    assert token is not None
-    return token
+    assert made is not None
+    return made
 
 
-@contextmanager
-def signals_end_the_server_only(server: uvicorn.Server) -> Iterator[None]:
-    """The server takes a signal to stop, and sends it again when it has stopped: that must not end the process then.
+def _hand_over(
+    state: State, config: Config, to: Path | None = None, *, shows: bool, again: bool = False
+) -> str | Path | None:
+    """A token for the first person, if there is to be one: itself, or the file that it was written to."""
 
-    Questions in flight are waited for after it. From then on, another signal ends the process at once, and what runs
-    stays charged.
-    """
+    def make() -> tuple[str, Token] | None:
+        secret = first_token(state, days=config.limits.token_days, again=again)
+        return None if secret is None else (secret, next(one for one in state.tokens(ADMIN) if one.revoked is None))
 
-    def stop(*_: object) -> None:
-        # One that comes before the server looks for signals is meant for it, too.
-        server.should_exit = True
-
-    wanted = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, stop) for one in wanted}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+    if shows and to is None:
+        made = make()
+        return None if made is None else made[0]
+    place = place_beside(config.storage) if to is None else to
+    return place if write_token(place, make, replaces=to is None) else None
 
 
 @contextmanager
@@ -186,9 +228,18 @@ def address_of(config: Config, socket_: socket.socket) -> str:
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}{config.server.prefix}"
 
 
+class _Server(uvicorn.Server):
+    """A server that leaves signals to `Stopping`, from before it starts until all is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Capture none."""
+        yield
+
+
 def _server(service: Service) -> uvicorn.Server:
     settings = service.config.server
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             create_app(service),
             log_config=None,
@@ -206,18 +257,33 @@ def _server(service: Service) -> uvicorn.Server:
 
 def _announce(service: Service, address: str, say: Say) -> None:
     config = service.config
-    token = first_token(service.state, days=config.limits.token_days)
+    place = place_beside(config.storage)
+    remove_used(place)
+    is_new = service.state.person(ADMIN) is None
+    # What is no terminal is collected: by a journal, by whoever runs containers.
+    token = _hand_over(service.state, config, shows=sys.stdout.isatty()) if is_new else None
     say(f"viameter serves {address}/")
     say(f"  datasets: {', '.join(service.catalog.names()) or 'none yet; register one on the page'}")
     say(f"  ledger:   {service.ledger.place}")
-    if token is not None:
+    if isinstance(token, str):
         say(f"  sign in as admin with this token, which is shown this once:\n\n    {token}\n")
+    elif place.exists():
+        say(f"  sign in as admin with the token in {place}, which is removed when it is first used")
     else:
         say("  sign in with your token; an admin who lost theirs gets a new one by --new-admin-token")
     if config.server.host not in ("127.0.0.1", "::1", "localhost") and not config.server.https:
         say("  warning: others can reach this address, and tokens cross the network in the clear; see [server] https")
     say("  stop it with Ctrl-C")
     log("started", address=address)
+    tell_manager("READY=1")
+
+
+def tell_manager(what: str) -> None:
+    """Tell what started the process how it is, if it asks for that as systemd does (Type=notify)."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as made:
+            made.sendto(what.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
 def _fetch(url: str, *, token: str | None = None) -> str:

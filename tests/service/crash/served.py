@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,12 +129,12 @@ class Connection:
 class Served:
     """A process that serves what the configuration in a folder says."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Sequence[str] = (str(PROGRAM),)) -> None:
         self.folder = folder
         environment = {**os.environ, "XDG_STATE_HOME": str(folder / "witnesses")}
         with (folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [str(PROGRAM), "serve", "--config", "service.toml"],
+                [*program, "serve", "--config", "service.toml"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -154,9 +154,10 @@ class Served:
         assert port is not None
         self.port = int(port[1])
         token = folder / "token"
-        first = re.search(r"vmt_\S+", said)
-        if first is not None:  # said once: whoever starts it again knows it from then
-            token.write_text(first[0])
+        handed_over = re.search(r"the token in (.*), which is removed", said)
+        if handed_over is not None and not token.exists():  # it is gone once it is used
+            token.write_text((folder / handed_over[1]).read_text().split()[0])
+        assert "vmt_" not in said
         self.token = token.read_text()
 
     def log(self) -> str:
@@ -210,10 +211,10 @@ def write_config(folder: Path, **settings: Any) -> Path:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, **settings: Any) -> Iterator[Served]:
+def serving(folder: Path, *, program: Sequence[str] = (str(PROGRAM),), **settings: Any) -> Iterator[Served]:
     """A service in a process; killed in the end, if it is not done by then."""
     write_config(folder, **settings)
-    made = Served(folder)
+    made = Served(folder, program)
     try:
         yield made
     finally:

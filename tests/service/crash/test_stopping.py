@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.service.crash.referee import Books, problems_of, read_books
@@ -15,10 +19,10 @@ from tests.service.crash.served import COUNT, PATIENCE, Connection, Reply, Serve
 
 import viameter as vm
 from viameter.errors import AnswerLost
-from viameter.service import desk
+from viameter.service import desk, starting
 from viameter.service.config import read_config
 from viameter.service.problems import Problem
-from viameter.service.service import open_service
+from viameter.service.service import Service, open_service
 
 COST = Fraction(1, 1000)
 """What a question costs at most: noise comes in steps, and what it costs is a little less."""
@@ -131,19 +135,87 @@ def test_what_takes_longer_than_the_time_to_wait_stays_charged_and_is_lost(
     assert problems_of(location) == []
 
 
-def test_a_second_interrupt_does_not_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM], ids=lambda which: which.name)
+def test_a_second_signal_does_not_wait(tmp_path: Path, which: signal.Signals) -> None:
     location = str(tmp_path / "ledger.db")
     # Whoever waits for all of this fails: the tests are less patient.
     with serving(tmp_path, shutdown_seconds=1000, seconds=1000, queries=2) as served:
         questions = [Question(served, "endless", f"{number}") for number in range(2)]
         wait_for(location, lambda books: len(books.charges) == 2)
-        served.signal(signal.SIGINT)
+        served.signal(which)
         wait_until_refused(served)
-        served.signal(signal.SIGINT)
+        served.signal(which)
         assert served.ended() == 1
         assert all(reply is None or reply.status == 503 for reply in (one.answer() for one in questions))
     assert problems_of(location) == []
     assert COST < read_books(location).spent["endless"] <= 2 * COST
+
+
+def test_all_that_is_waited_for_has_one_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the server waits for is not waited for once more by the desk."""
+    now, waited = 1000.0, []
+    monkeypatch.setattr(
+        starting, "time", SimpleNamespace(monotonic=lambda: now, sleep=lambda _: threading.Event().wait())
+    )
+
+    class Server:
+        should_exit = False
+
+        def run(self, sockets: object) -> None:
+            nonlocal now
+            handler = signal.getsignal(signal.SIGTERM)
+            assert callable(handler)
+            handler(signal.SIGTERM, None)
+            assert self.should_exit
+            now += 20  # of the 30 that there are
+
+    close = Service.close
+
+    def closing(self: Service, *, seconds: float | None = None) -> int:
+        waited.append(seconds)
+        return close(self, seconds=seconds)
+
+    monkeypatch.setattr(starting, "_server", lambda _: Server())
+    monkeypatch.setattr(Service, "close", closing)
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    starting.serve(read_config(write_config(tmp_path)), lambda _: None)
+    assert waited == [10]
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+HANGS = """
+import sys, threading
+from viameter.cli import main
+from viameter.service import starting
+from viameter.service.catalog import Catalog
+starting.LATE = 0.1
+def hang(*_):
+    print("hangs", flush=True)
+    threading.Event().wait()
+Catalog.names = lambda self: hang() if threading.current_thread() is not threading.main_thread() else []
+sys.argv[0] = "viameter"
+main()
+"""
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
+    """Servers wait for threads without end: whatever waits in one, the process ends when its time is over."""
+    with serving(tmp_path, program=[sys.executable, "-c", HANGS], shutdown_seconds=0) as served:
+        hung_up = Connection(served.port, served.token)
+        waiting = threading.Thread(target=_ask_me, args=(hung_up,), daemon=True)
+        waiting.start()
+        assert served.process.stdout is not None
+        while "hangs" not in served.process.stdout.readline():
+            pass
+        served.signal(signal.SIGTERM)
+        assert served.ended() == 1
+        hung_up.close()
+    assert '"event": "ended"' in served.log()
+
+
+def _ask_me(connection: Connection) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/me")
 
 
 def test_an_interrupt_does_not_wait_for_what_nobody_waits_for(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from viameter.service.page.forms import MOST_FIELDS, parse_form
 from viameter.service.page.signing_in import local_path
 from viameter.service.problems import Problem
 from viameter.service.secrets import guard_of
+from viameter.service.tables import METADATA
 
+TABLES = METADATA.sorted_tables
 ELSEWHERE = [
     "//evil.example",
     "///evil.example",
@@ -87,7 +89,7 @@ def test_the_cookie_is_for_this_service_alone_and_for_no_script(
     cookie = SimpleCookie(answered.headers["set-cookie"])[COOKIE]
     assert bool(cookie["secure"]) == https
     assert cookie["httponly"] is True
-    assert cookie["samesite"].lower() == "strict"
+    assert cookie["samesite"].lower() == "lax"
     assert cookie["path"] == (prefix or "/")
     assert cookie["max-age"] == "7200"
     assert cookie.value not in there.tokens.values()
@@ -174,6 +176,75 @@ def test_forms_without_the_guard_do_nothing(running: Running, visit: Visiting, p
     assert visitor.client.post(path, json={"guard": visitor.guard, **fields}).status_code == 415
     assert visitor.get(path).status_code in (200, 303, 404, 405)
     assert (running.service.ledger.head, running.service.state.acts(last=1)) == before
+
+
+def test_pages_are_opened_by_get_and_changed_by_post_alone() -> None:
+    methods = {frozenset(route.methods) for part in PARTS for route in part.router.routes}
+    assert methods == {frozenset({"GET"}), frozenset({"POST"})}
+
+
+def gets() -> list[str]:
+    """The paths of all pages."""
+    found = [route.path for part in PARTS for route in part.router.routes if route.methods == {"GET"}]
+    names = {"{dataset}": "visits", "{person}": "nobody", "{key:path}": "linked", "{digest}": "x", "{name}": "x"}
+    for name, value in names.items():
+        found = [path.replace(name, value) for path in found]
+    return found
+
+
+@pytest.fixture(scope="module")
+def charge(running: Running) -> int:
+    """The entry of a charge of the admin, under the key "linked"."""
+    return int(running.ask("admin", key="linked").json()["entry"])
+
+
+def everything(running: Running) -> list[object]:
+    """All that the service keeps."""
+    engine = running.service.state._engine
+    with engine.connect() as connection:
+        return [running.service.ledger.head, *(sorted(map(repr, connection.execute(one.select()))) for one in TABLES)]
+
+
+@pytest.mark.parametrize("path", gets())
+def test_a_link_from_elsewhere_opens_the_page_and_changes_nothing(
+    running: Running, visit: Visiting, charge: int, path: str
+) -> None:
+    """The cookie goes along with links of other sites: whatever they open must change nothing."""
+    visitor = visit("admin")
+    at = path.replace("{entry:int}", str(charge))
+    assert "{" not in at
+    own = visitor.get(at)
+    before = everything(running)
+    linked = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "referer": "https://mail.example/"}
+    queries = ["", "?last=9&before=5&name=forged&active=no&token=vmt_&spend=1&release=1&key=forged&done=signed_out"]
+    for query in queries:
+        answered = visitor.get(at + query, headers=linked)
+        assert answered.status_code in (own.status_code, 422)
+        assert "/login" not in answered.headers.get("location", "")
+    assert everything(running) == before
+
+
+@pytest.mark.parametrize(
+    ("https", "origin", "status"),
+    [
+        (False, "http://{host}", 303),
+        (False, "https://{host}", 303),
+        (True, "https://{host}", 303),
+        (True, "http://{host}", 403),
+        (False, "http://{host}.evil.example", 403),
+        (False, "http://evil.example", 403),
+        (False, "null", 403),
+        (False, "", 403),
+    ],
+)
+def test_browsers_that_do_not_say_the_site_say_the_origin(
+    run_service: Callable[..., Running], visit: Visiting, https: bool, origin: str, status: int
+) -> None:
+    there = run_service(server={"https": https})
+    visitor = visit(at=there)
+    host = there.url.removeprefix("http://")
+    form = {"guard": guard_of(""), "token": there.tokens["nobody"]}
+    assert visitor.client.post("/login", data=form, headers={"origin": origin.format(host=host)}).status_code == status
 
 
 def test_forms_are_held_to_limits(visit: Visiting) -> None:

@@ -14,7 +14,8 @@ from fastapi.security import HTTPBearer
 from viameter.service.access import OF_ALL, Action, Person, roles_for
 from viameter.service.problems import NOTHING_SPENT, Problem, explained, forbidden, not_found, unauthorized
 from viameter.service.secrets import guard_of
-from viameter.service.service import Service
+from viameter.service.service import ADMIN, Service
+from viameter.service.token_files import place_beside, remove_used
 
 BEARER = HTTPBearer(auto_error=False, description="A token, as an admin gave it out.")
 COOKIE = "viameter_login"
@@ -54,7 +55,14 @@ def by_token(request: Request) -> Person:
     if found is None:
         service.logins.take(_address(request))
         raise unauthorized()
+    got_in(service, found)
     return found
+
+
+def got_in(service: Service, person: Person) -> None:
+    """Remove the file in which the admin's token was handed over, once that token is used."""
+    if person.name == ADMIN:
+        remove_used(place_beside(service.config.storage), person.token)
 
 
 def by_cookie(request: Request) -> Person | None:
@@ -115,11 +123,19 @@ def require_guard(request: Request, given: str) -> None:
 
 
 def _is_from_here(request: Request) -> bool:
-    """Whether a form was sent by a page of this host: as the browser says, or by the origin that it names."""
+    """Whether a form was sent by a page of this origin: as the browser says, or by the origin that it names.
+
+    What names neither is no browser of the last years, and has the guard or nothing.
+    """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         return site in ("same-origin", "none")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
+    if origin is None:
+        return True
+    named = urlsplit(origin)
+    # Whoever can put a page into the network's way could put one at http:// of the same host.
+    is_secure = named.scheme == "https" or not service_of(request).config.server.https
+    return named.netloc == request.headers.get("host", "") and is_secure
 
 
 class SignInFirst(Exception):

@@ -1,4 +1,16 @@
-"""Signing in: whoever shows a token gets a cookie, which is worth nothing once the token is."""
+"""Signing in: whoever shows a token gets a cookie, which is worth nothing once the token is.
+
+The cookie is SameSite=Lax: a link in a mail leads to the page that it names, and not to "Sign in". So whatever another
+site can make a browser send with the cookie is a GET that opens a page. That is safe by what does not rest on SameSite:
+
+- A GET changes nothing. Whatever changes something is a POST, of which every one carries the guard, a hash of the
+  cookie's secret, which only pages of this service have; and browsers say where a form comes from (`Sec-Fetch-Site`,
+  else `Origin`), which is to be this very origin. Signing in needs the latter too, so that nobody is signed in as
+  somebody else.
+- Another site cannot read what it opens (no CORS), nor frame it (frame-ancestors 'none'), nor keep a hand on its window
+  (Cross-Origin-Opener-Policy).
+- The API takes tokens in a header, and no cookie.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +22,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from viameter.service.access import Action
-from viameter.service.api.needing import COOKIE, Visit, _address, by_cookie, page_needs, service_of
+from viameter.service.api.needing import COOKIE, Visit, _address, by_cookie, got_in, page_needs, service_of
 from viameter.service.page.forms import Sent
 from viameter.service.page.rendering import redirect, render
 
@@ -37,6 +49,7 @@ def sign_in(request: Request, form: Sent) -> Response:
         service.logins.take(_address(request))
         error = "This token opens nothing: it may be mistyped, revoked or expired. Ask an admin for a new one."
         return render(request, "login.html", status=422, next=after, error=error)
+    got_in(service, person)
     request.scope["state"]["person"] = person.name
     service.requests.take(person.name)
     hours = service.config.limits.login_hours
@@ -49,7 +62,7 @@ def sign_in(request: Request, form: Sent) -> Response:
         path=service.config.server.prefix or "/",
         secure=service.config.server.https,
         httponly=True,
-        samesite="strict",
+        samesite="lax",
     )
     return answered
 
@@ -60,7 +73,7 @@ def sign_out(request: Request, visit: Leaving, form: Sent) -> Response:
     service = visit.service
     service.state.sign_out(request.cookies[COOKIE])
     answered = redirect(request, "/login", done="signed_out")
-    answered.delete_cookie(COOKIE, path=service.config.server.prefix or "/", httponly=True, samesite="strict")
+    answered.delete_cookie(COOKIE, path=service.config.server.prefix or "/", httponly=True, samesite="lax")
     return answered
 
 
