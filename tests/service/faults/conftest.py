@@ -22,8 +22,8 @@ def warehouse() -> Iterator[str]:
 class Theater:
     """Stages one after the other: a new one is set up when the last one was left broken."""
 
-    def __init__(self, warehouse: str, folders: pytest.TempPathFactory) -> None:
-        self._warehouse, self._folders = warehouse, folders
+    def __init__(self, warehouse: str, folders: pytest.TempPathFactory, durable: str = "") -> None:
+        self._warehouse, self._folders, self._durable = warehouse, folders, durable
         self._open = contextlib.ExitStack()
         self._company: Company | None = None
 
@@ -32,7 +32,8 @@ class Theater:
         if self._company is None or not self._company.is_well:
             self._open.close()
             folder = self._folders.mktemp("stage")
-            made = setting_up(folder, self._warehouse, disks=os.geteuid() == 0, clock=COMPILER is not None)
+            own = {"disks": os.geteuid() == 0, "clock": COMPILER is not None}
+            made = setting_up(folder, self._warehouse, **own, durable=self._durable)
             self._company = Company(self._open.enter_context(made))
         return self._company
 
@@ -55,3 +56,20 @@ def theater(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def company(theater: Theater) -> Company:
     """A service on disks and with a clock of its own, and people who ask it; tests leave it well."""
     return theater.company()
+
+
+@pytest.fixture(scope="module")
+def theater_on_server(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theater]:
+    """The same, with the ledger and the state on a server."""
+    with running_server(durable=True) as url:
+        made = Theater(warehouse, tmp_path_factory, url)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@pytest.fixture
+def company_on_server(theater_on_server: Theater) -> Company:
+    """People before a service whose ledger and state are on a server; tests leave it well."""
+    return theater_on_server.company()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from tests.faulty_proxy import FaultyProxy
 from tests.service.faults.model import Outcome
 from tests.service.faults.stage import Stage
 
@@ -72,6 +73,16 @@ FAULTS = (
     Fault("clock", "jumps by days", 30),
     Fault("clock", "jumps by days", -30),
 )
+TOLD = frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})
+STORAGE_FAULTS = (
+    Fault("storage", "hangs", told=frozenset({REFUSED, UNSURE, RUNNING}), charges=0),
+    Fault("storage", "refuses connections", told=frozenset({REFUSED, UNSURE}), charges=0),
+    Fault("storage", "drops connections"),
+    Fault("storage", "is late by", 0.05, told=frozenset({ANSWERED, RUNNING})),
+    *(Fault("storage", "hangs after bytes", amount, TOLD) for amount in (1, 400, 2000)),
+    *(Fault("storage", "drops connections after bytes", amount, TOLD) for amount in (1, 400, 1000, 2000, 4000)),
+)
+"""Faults of a server with the ledger and the state."""
 PROCESS_FAULTS = (
     Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED, RUNNING}), replies=False),
     Fault(
@@ -92,14 +103,8 @@ def suffering(stage: Stage, fault: Fault) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _engine(stage: Stage, how: str, amount: float) -> Iterator[None]:
-    proxy, role = stage.proxy, stage.role
+    role = stage.role
     faults: dict[str, tuple[Callable[[], object], str]] = {
-        "hangs": (proxy.hang, ""),
-        "hangs after bytes": (lambda: proxy.hang(after=int(amount)), ""),
-        "drops connections": (proxy.drop_all, ""),
-        "drops connections after bytes": (lambda: proxy.drop_all(after=int(amount)), ""),
-        "refuses connections": (proxy.refuse, ""),
-        "is late by": (lambda: proxy.delay(amount), ""),
         "ends sessions": (lambda: stage.execute(_END_SESSIONS.format(role)), ""),
         "forbids to read": (
             lambda: stage.execute(f"REVOKE SELECT ON visits FROM {role}"),
@@ -115,6 +120,10 @@ def _engine(stage: Stage, how: str, amount: float) -> Iterator[None]:
         ),
         "has the table locked": (lambda: None, ""),
     }
+    if how not in faults:
+        with _proxied(stage.proxy, how, amount):
+            yield
+        return
     begin, end = faults[how]
     locked = how == "has the table locked"
     with psycopg.connect(stage.database) if locked else contextlib.nullcontext() as owner:
@@ -124,9 +133,29 @@ def _engine(stage: Stage, how: str, amount: float) -> Iterator[None]:
         try:
             yield
         finally:
-            proxy.pass_through()
             if end:
                 stage.execute(end)
+
+
+@contextlib.contextmanager
+def _proxied(proxy: FaultyProxy, how: str, amount: float) -> Iterator[None]:
+    faults: dict[str, Callable[[], object]] = {
+        "hangs": proxy.hang,
+        "hangs after bytes": lambda: proxy.hang(after=int(amount)),
+        "drops connections": proxy.drop_all,
+        "drops connections after bytes": lambda: proxy.drop_all(after=int(amount)),
+        "refuses connections": proxy.refuse,
+        "is late by": lambda: proxy.delay(amount),
+    }
+    faults[how]()
+    try:
+        yield
+    finally:
+        proxy.pass_through()
+
+
+def _storage(stage: Stage, how: str, amount: float) -> contextlib.AbstractContextManager[None]:
+    return _proxied(stage.storage, how, amount)
 
 
 _END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{}'"
@@ -199,8 +228,9 @@ def _clock(stage: Stage, how: str, amount: float) -> Iterator[None]:
         file.write_text("0")
 
 
-PLACES = {
+PLACES: dict[str, Callable[[Stage, str, float], contextlib.AbstractContextManager[None]]] = {
     "engine": _engine,
+    "storage": _storage,
     "file": _file,
     "ledger": _ledger,
     "disk": _disk,

@@ -31,8 +31,8 @@ CONFIG = f"""
 port = 0
 shutdown_seconds = 4
 [storage]
-ledger = "ledger/ledger.db"
-state = "state/service.db"
+ledger = "env:FAULTS_LEDGER"
+state = "env:FAULTS_STATE"
 witness = "witness/ledger.witness"
 [sources.files]
 folder = "data"
@@ -82,14 +82,19 @@ SLOW = (
 
 @dataclass
 class Stage:
-    """A service in a process, the proxy before its database, and its disks; `start` starts the process again."""
+    """A service in a process, proxies before its servers, and its disks; `start` starts the process again."""
 
     folder: Path
     proxy: FaultyProxy
+    """Before the server of "remote"."""
+    storage: FaultyProxy
+    """Before the server of the ledger and the state, if they are on one."""
     database: str
     role: str
     """As whom the service reads the database."""
     environment: dict[str, str]
+    ledger: str
+    """Where the ledger is, without a proxy."""
     served: Served = field(init=False)
     tokens: dict[str, str] = field(default_factory=dict, repr=False)
     secrets: list[str] = field(default_factory=list, repr=False)
@@ -113,11 +118,6 @@ class Stage:
         self.restarts += 1
         self.start()
 
-    @property
-    def ledger(self) -> str:
-        """Where the ledger is."""
-        return str(self.folder / "ledger" / "ledger.db")
-
     def execute(self, statement: str) -> None:
         """Have the owner of the database do something."""
         with psycopg.connect(self.database, autocommit=True) as owner:
@@ -126,10 +126,13 @@ class Stage:
 
 
 @contextlib.contextmanager
-def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = False) -> Iterator[Stage]:
+def setting_up(
+    folder: Path, server: str, *, disks: bool = False, clock: bool = False, durable: str = ""
+) -> Iterator[Stage]:
     """A stage in a folder, with a database of its own on a server.
 
-    `disks` are file systems of their own, which can be filled; a `clock` of its own can be set (Linux, compiler).
+    `disks` are file systems of their own, which can be filled; a `clock` of its own can be set (Linux, compiler). The
+    ledger and the state are files, or in a database of the server at the URL `durable`.
     """
     database = new_database(server)
     parts = urlsplit(database)
@@ -149,28 +152,39 @@ def setting_up(folder: Path, server: str, *, disks: bool = False, clock: bool = 
         made.execute(SLOW)
     datasets = [DATASET.format(name=name, source=at, table=table) for name, (at, table) in TABLES.items()]
     (folder / "service.toml").write_text(CONFIG + "".join(datasets))
-    socket = parse_qs(parts.query)["host"][0]
+    socket = _socket(server)
     with contextlib.ExitStack() as stack:
         for name in DISKS if disks else ():
             stack.enter_context(disk(folder / name))
-        proxy = stack.enter_context(FaultyProxy(socket, 5432))
+        proxy, storage = (stack.enter_context(FaultyProxy(one, 5432)) for one in (socket, _socket(durable or server)))
+        books = new_database(durable) if durable else ""
+        proxied = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{storage.port}{urlsplit(books).path}"
         stage = Stage(
             folder,
             proxy,
+            storage,
             database,
             role,
             {
+                "FAULTS_LEDGER": proxied if durable else "ledger/ledger.db",
+                "FAULTS_STATE": proxied if durable else "state/service.db",
                 "FAULTS_WAREHOUSE": f"postgresql://{role}:{PASSWORD}@127.0.0.1:{proxy.port}{parts.path}",
                 "FAULTS_NEIGHBOR": f"postgresql://{neighbor}:{PASSWORD}@{parts.path}?{parts.query}",
                 "TMPDIR": str(folder / "temp"),
                 **(_clock(folder) if clock else {}),
             },
+            books or str(folder / "ledger" / "ledger.db"),
         )
         stage.start()
         try:
             yield stage
         finally:
             stage.served.kill()
+
+
+def _socket(url: str) -> str:
+    """The folder of the socket of a server."""
+    return parse_qs(urlsplit(url).query)["host"][0]
 
 
 def _clock(folder: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.service.faults.faults import FAULTS, PROCESS_FAULTS, Fault
+from tests.service.faults.faults import FAULTS, PROCESS_FAULTS, STORAGE_FAULTS, Fault
 from tests.service.faults.model import KINDS
 from tests.service.faults.scenario import Company, run
 from tests.service.faults.stage import COMPILER, OTHERS
@@ -23,6 +23,11 @@ def require(fault: Fault) -> None:
 def test_a_fault_stays_where_it_is_and_everybody_is_told_the_truth(company: Company, fault: Fault) -> None:
     require(fault)
     assert "\n".join(run(company, fault, list(KINDS), fault.dataset or "file")) == ""
+
+
+@pytest.mark.parametrize("fault", STORAGE_FAULTS, ids=str)
+def test_a_server_with_the_ledger_that_fails_charges_nobody_twice(company_on_server: Company, fault: Fault) -> None:
+    assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
 
 
 @pytest.mark.parametrize("fault", PROCESS_FAULTS, ids=str)
