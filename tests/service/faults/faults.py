@@ -73,16 +73,28 @@ FAULTS = (
     Fault("clock", "jumps by days", 30),
     Fault("clock", "jumps by days", -30),
 )
+OPENING_FAULTS = (
+    engine("hangs", REFUSED, RUNNING, charges=0, wait=8),
+    engine("refuses connections", REFUSED, charges=0),
+    engine("forbids to read", REFUSED, charges=0),
+    engine("has no such table", REFUSED, charges=0),
+    engine("has the table locked", REFUSED, FAILED, RUNNING),
+    Fault("file", "is away", told=frozenset({REFUSED}), dataset="file", charges=0),
+    Fault("file", "is another", told=frozenset({REFUSED}), dataset="file", charges=0),
+)
+"""Faults that are there before a dataset is opened."""
 TOLD = frozenset({ANSWERED, REFUSED, UNSURE, LOST, RUNNING})
 STORAGE_FAULTS = (
-    Fault("storage", "hangs", told=frozenset({REFUSED, UNSURE, RUNNING}), charges=0),
     Fault("storage", "refuses connections", told=frozenset({REFUSED, UNSURE}), charges=0),
     Fault("storage", "drops connections"),
     Fault("storage", "is late by", 0.05, told=frozenset({ANSWERED, RUNNING})),
-    *(Fault("storage", "hangs after bytes", amount, TOLD) for amount in (1, 400, 2000)),
     *(Fault("storage", "drops connections after bytes", amount, TOLD) for amount in (1, 400, 1000, 2000, 4000)),
 )
 """Faults of a server with the ledger and the state."""
+HUNG_STORAGE = (
+    Fault("storage", "hangs", told=frozenset({REFUSED, UNSURE, RUNNING}), charges=0),
+    *(Fault("storage", "hangs after bytes", amount, TOLD) for amount in (1, 400, 2000)),
+)
 PROCESS_FAULTS = (
     Fault("process", "is killed", told=frozenset({ANSWERED, SILENT, FAILED, RUNNING}), replies=False),
     Fault(

@@ -137,10 +137,19 @@ class Company:
         return found + [f"logged: {line}" for line in log.splitlines() if re.search('"status": 500|Traceback', line)]
 
 
-def run(company: Company, fault: Fault, kinds: list[str], dataset: str, *, in_flight: bool = False) -> list[str]:
+def run(
+    company: Company,
+    fault: Fault,
+    kinds: list[str],
+    dataset: str,
+    *,
+    in_flight: bool = False,
+    unopened: bool = False,
+) -> list[str]:
     """One fault, and questions of some kinds to a dataset meanwhile, all at once; whatever is wrong.
 
-    If they are in flight, one of them is charged before the fault begins.
+    If they are in flight, one of them is charged before the fault begins. If the dataset is unopened, the service is
+    started while something is wrong, and finds out when it opens the dataset.
     """
     company.is_well = False
     found: list[str] = []
@@ -148,6 +157,9 @@ def run(company: Company, fault: Fault, kinds: list[str], dataset: str, *, in_fl
     with ThreadPoolExecutor(len(kinds) + 2) as threads, contextlib.ExitStack() as suffers:
         if not in_flight:
             suffers.enter_context(suffering(company.stage, fault))
+        if unopened:
+            company.stage.served.kill()
+            threads.submit(company.stage.restart).result(2 * PATIENCE)
         charged = company.charges(dataset)
         asking = {kind: threads.submit(company.ask, dataset, kind, wait=fault.wait) for kind in kinds}
         if before is not None:

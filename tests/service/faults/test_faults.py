@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.service.faults.faults import FAULTS, PROCESS_FAULTS, STORAGE_FAULTS, Fault
+from tests.service.faults.faults import FAULTS, HUNG_STORAGE, OPENING_FAULTS, PROCESS_FAULTS, STORAGE_FAULTS, Fault
 from tests.service.faults.model import KINDS
 from tests.service.faults.scenario import Company, run
 from tests.service.faults.stage import COMPILER, OTHERS
@@ -28,6 +28,18 @@ def test_a_fault_stays_where_it_is_and_everybody_is_told_the_truth(company: Comp
 @pytest.mark.parametrize("fault", STORAGE_FAULTS, ids=str)
 def test_a_server_with_the_ledger_that_fails_charges_nobody_twice(company_on_server: Company, fault: Fault) -> None:
     assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
+
+
+@pytest.mark.long
+@pytest.mark.xfail(reason="whoever asks waits as long as the server of the ledger or the state hangs")
+@pytest.mark.parametrize("fault", HUNG_STORAGE, ids=str)
+def test_a_server_with_the_ledger_that_hangs_is_not_waited_for(company_on_server: Company, fault: Fault) -> None:
+    assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
+
+
+@pytest.mark.parametrize("fault", OPENING_FAULTS, ids=str)
+def test_what_is_wrong_when_a_dataset_is_opened_is_told_and_not_charged(company: Company, fault: Fault) -> None:
+    assert "\n".join(run(company, fault, list(KINDS), fault.dataset, unopened=True)) == ""
 
 
 @pytest.mark.parametrize("fault", PROCESS_FAULTS, ids=str)
