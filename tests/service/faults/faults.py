@@ -73,6 +73,14 @@ FAULTS = (
     Fault("clock", "jumps by days", 30),
     Fault("clock", "jumps by days", -30),
 )
+CUT_FAULTS = tuple(
+    engine(
+        f"{how} after bytes", ANSWERED, REFUSED, FAILED, RUNNING, amount=amount, charges=1 if how == "hangs" else None
+    )
+    for how in ("hangs", "drops connections")
+    for amount in (20, 60, 100, 150, 200, 400, 700, 1000, 2000)
+)
+"""Replies of the engine that are cut at other places."""
 OPENING_FAULTS = (
     engine("hangs", REFUSED, RUNNING, charges=0, wait=8),
     engine("refuses connections", REFUSED, charges=0),

@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.service.faults.faults import FAULTS, HUNG_STORAGE, OPENING_FAULTS, PROCESS_FAULTS, STORAGE_FAULTS, Fault
+from tests.service.faults.faults import (
+    CUT_FAULTS,
+    FAULTS,
+    HUNG_STORAGE,
+    OPENING_FAULTS,
+    PROCESS_FAULTS,
+    STORAGE_FAULTS,
+    Fault,
+)
 from tests.service.faults.model import KINDS
 from tests.service.faults.scenario import Company, run
 from tests.service.faults.stage import COMPILER, OTHERS
@@ -23,6 +31,14 @@ def require(fault: Fault) -> None:
 def test_a_fault_stays_where_it_is_and_everybody_is_told_the_truth(company: Company, fault: Fault) -> None:
     require(fault)
     assert "\n".join(run(company, fault, list(KINDS), fault.dataset or "file")) == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", [*FAULTS, *CUT_FAULTS], ids=str)
+def test_a_fault_meets_a_question_of_each_kind(company: Company, fault: Fault, kind: str) -> None:
+    require(fault)
+    assert "\n".join(run(company, fault, [kind], fault.dataset or "file")) == ""
 
 
 @pytest.mark.parametrize("fault", STORAGE_FAULTS, ids=str)
