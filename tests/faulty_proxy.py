@@ -15,6 +15,8 @@ from typing import Self
 class FaultyProxy:
     """Passes bytes between clients and `host:port`, until it is told to do otherwise.
 
+    A host that is a folder is one with PostgreSQL's socket of that port in it, as libpq has it.
+
         with FaultyProxy("127.0.0.1", 5432) as proxy:
             connect(f"postgresql://ann@127.0.0.1:{proxy.port}/air")
             proxy.hang()          # bytes of all connections stay here, and new ones are accepted and get no reply
@@ -24,8 +26,7 @@ class FaultyProxy:
             proxy.drop_all()      # all connections end with a reset; new ones pass
             proxy.refuse()        # the same, and new ones are refused, until pass_through()
 
-    A host that is a folder has a server's socket in it. Cancel requests of PostgreSQL are connections of their own, and
-    so are held back, too, while it hangs.
+    Cancel requests of PostgreSQL are connections of their own, and so are held back, too, while it hangs.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -118,7 +119,7 @@ class FaultyProxy:
                 return
             self._accepted += 1
             try:
-                server = self._connect()
+                server = _connected(*self._target)
             except OSError:
                 _reset(client)
                 continue
@@ -134,14 +135,6 @@ class FaultyProxy:
                 threading.Thread(
                     target=self._pump, args=[one, other], kwargs=named, name="faulty-proxy", daemon=True
                 ).start()
-
-    def _connect(self) -> socket.socket:
-        host, port = self._target
-        if not host.startswith("/"):
-            return socket.create_connection(self._target)
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(f"{host}/.s.PGSQL.{port}")
-        return server
 
     def _pump(self, source: socket.socket, to: socket.socket, *, is_reply: bool) -> None:
         with contextlib.suppress(OSError):
@@ -171,6 +164,14 @@ class FaultyProxy:
         yield data[: after[0]]
         after[1]()
         yield data[after[0] :]
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    if not host.startswith("/"):
+        return socket.create_connection((host, port))
+    end = socket.socket(socket.AF_UNIX)
+    end.connect(f"{host}/.s.PGSQL.{port}")
+    return end
 
 
 def _close(*ends: socket.socket, how: int = socket.SHUT_RDWR) -> None:
