@@ -157,8 +157,8 @@ class FaultyProxy:
         with self._lock:
             after, self._after = self._after, None
             if after is not None and len(data) < after[0]:
-                after, self._after = None, (after[0] - len(data), after[1])
-        if after is None:
+                self._after = after[0] - len(data), after[1]
+        if after is None or len(data) < after[0]:
             yield data
             return
         yield data[: after[0]]

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Browser
@@ -113,7 +113,7 @@ def test_one_is_stopped_and_one_killed_under_load_and_nothing_is_lost_or_charged
     load = Load(front)
     context = browser.new_context(ignore_https_errors=True)
     try:
-        guest = Guest(context, front)
+        guest = Guest(context, cast(Any, front))
         guest.sign_in("bob")
         guest.sees("Datasets")
         preview_counts(guest)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tests.service.faults.faults import FAULTS, PROCESS_FAULTS, Fault, suffering
-from tests.service.faults.model import KINDS
+from tests.service.faults.model import KINDS, Outcome
 from tests.service.faults.scenario import Company
 from tests.service.faults.stage import OTHERS
 
@@ -69,13 +69,13 @@ def walk(company: Company, steps: Sequence[Step]) -> list[str]:
     company.is_well = False
     wrong: dict[str, tuple[Fault, contextlib.ExitStack]] = {}
     found: list[str] = []
-    with contextlib.ExitStack() as everything, ThreadPoolExecutor(len(steps)) as threads:
-        everything.callback(lambda: [mended.close() for _, mended in wrong.values()])
+    asking: list[Future[Outcome]] = []
+    with ThreadPoolExecutor(len(steps)) as threads, contextlib.ExitStack() as everything:
         for step in steps:
             if isinstance(step, Begin):
                 if step.fault.place in wrong:
                     wrong.pop(step.fault.place)[1].close()
-                mended = contextlib.ExitStack()
+                mended = everything.enter_context(contextlib.ExitStack())
                 mended.enter_context(suffering(company.stage, step.fault))
                 if step.fault.replies:
                     wrong[step.fault.place] = step.fault, mended
@@ -86,10 +86,11 @@ def walk(company: Company, steps: Sequence[Step]) -> list[str]:
             elif isinstance(step, Again):
                 if len(company.unsettled) >= step.back:
                     asked = company.unsettled[-step.back]
-                    threads.submit(company.ask, asked.dataset, asked.kind, again=asked)
+                    asking.append(threads.submit(company.ask, asked.dataset, asked.kind, again=asked))
             elif step.sent is not None:
                 company.vanish(step.dataset, step.kind, sent=step.sent)
             else:
-                threads.submit(company.ask, step.dataset, step.kind)
-        everything.close()
+                asking.append(threads.submit(company.ask, step.dataset, step.kind))
+    for asked_for in asking:
+        asked_for.result()
     return company.leaves(found)
