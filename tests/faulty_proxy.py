@@ -34,6 +34,8 @@ class FaultyProxy:
         self._late = 0.0
         self._after: tuple[int, Callable[[], None]] | None = None
         """How many bytes of replies pass before something happens."""
+        self._on: tuple[bytes, int] | None = None
+        """After which bytes to the server, and how many of them, its next reply is lost."""
         self._lock = threading.Lock()
         self._passing = threading.Event()
         self._passing.set()
@@ -65,7 +67,7 @@ class FaultyProxy:
 
     def pass_through(self) -> None:
         """Be no hindrance (any more)."""
-        self._late, self._after = 0.0, None
+        self._late, self._after, self._on = 0.0, None, None
         self._passing.set()
         if self._listening is None:
             self._listen()
@@ -86,8 +88,15 @@ class FaultyProxy:
         for pair in pairs:
             _reset(*pair)
 
-    def refuse(self) -> None:
-        """End all connections, and accept no others, as if no server was there."""
+    def refuse(self, *, on: bytes = b"", times: int = 1) -> None:
+        """End all connections, and accept no others, as if no server was there.
+
+        Once these bytes were sent to the server so many times, if any are given: it does as it is told, and then its
+        reply is lost.
+        """
+        if on:
+            self._on = on, times
+            return
         with self._lock:
             listening, self._listening = self._listening, None
         if listening is not None:
@@ -141,6 +150,8 @@ class FaultyProxy:
             while data := source.recv(2**16):
                 if is_reply:
                     time.sleep(self._late)
+                else:
+                    self._count(data)
                 for part in self._cut(data) if is_reply else [data]:
                     self._passing.wait()
                     to.sendall(part)
@@ -151,6 +162,16 @@ class FaultyProxy:
             self._pairs.difference_update(ended)
         for pair in ended:  # those that are reset are closed by whoever does it: to shut one down would end it gently
             _close(*pair)
+
+    def _count(self, data: bytes) -> None:
+        """Let the next reply be lost, if this is what was waited for."""
+        with self._lock:
+            if self._on is None or self._on[0] not in data:
+                return
+            on, times = self._on
+            self._on = (on, times - 1) if times > 1 else None
+            if self._on is None:
+                self._after = 0, self.refuse
 
     def _cut(self, data: bytes) -> Iterator[bytes]:
         """The data, up to where something is to happen and after it."""

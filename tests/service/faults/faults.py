@@ -96,7 +96,8 @@ STORAGE_FAULTS = (
     Fault("storage", "refuses connections", told=frozenset({REFUSED, UNSURE}), charges=0),
     Fault("storage", "drops connections"),
     Fault("storage", "is late by", 0.05, told=frozenset({ANSWERED, RUNNING})),
-    *(Fault("storage", "drops connections after bytes", amount, TOLD) for amount in (1, 400, 1000, 2000, 4000)),
+    *(Fault("storage", "drops connections after bytes", amount, TOLD) for amount in (1, 1000, 4000)),
+    *(Fault("storage", "is gone after commits", amount, TOLD) for amount in (1, 2, 3, 4, 6)),
 )
 """Faults of a server with the ledger and the state."""
 HUNG_STORAGE = (
@@ -165,6 +166,7 @@ def _proxied(proxy: FaultyProxy, how: str, amount: float) -> Iterator[None]:
         "drops connections": proxy.drop_all,
         "drops connections after bytes": lambda: proxy.drop_all(after=int(amount)),
         "refuses connections": proxy.refuse,
+        "is gone after commits": lambda: proxy.refuse(on=b"COMMIT", times=int(amount)),
         "is late by": lambda: proxy.delay(amount),
     }
     faults[how]()
