@@ -21,8 +21,6 @@ from tests.service.crash.served import Served
 COMPILER = shutil.which("cc")
 SECONDS = 1
 """How long a question may run."""
-LONGER = 10
-"""The same where the ledger is on a server: who asks waits longer than for a server that is gone."""
 QUERIES, WAITING = 3, 12
 PASSWORD = "pw-canary-9c2d71"
 ROW = "row-canary-5b1e08"
@@ -45,7 +43,7 @@ url = "env:FAULTS_NEIGHBOR"
 [limits]
 requests_per_minute = 1000000
 releases_per_minute = 1000000
-seconds = {{seconds}}
+seconds = {SECONDS}
 queries = {QUERIES}
 waiting = {WAITING}
 cache = "1KB"
@@ -153,8 +151,7 @@ def setting_up(
     with duckdb.connect(str(folder / "data" / "slow.duckdb")) as made:
         made.execute(SLOW)
     datasets = [DATASET.format(name=name, source=at, table=table) for name, (at, table) in TABLES.items()]
-    seconds = SECONDS if not durable else LONGER
-    (folder / "service.toml").write_text(CONFIG.format(seconds=seconds) + "".join(datasets))
+    (folder / "service.toml").write_text(CONFIG + "".join(datasets))
     socket = _socket(server)
     with contextlib.ExitStack() as stack:
         for name in DISKS if disks else ():
