@@ -97,7 +97,7 @@ STORAGE_FAULTS = (
     Fault("storage", "drops connections"),
     Fault("storage", "is late by", 0.05, told=frozenset({ANSWERED, RUNNING})),
     *(Fault("storage", "drops connections after bytes", amount, TOLD) for amount in (1, 1000, 4000)),
-    *(Fault("storage", "is gone after commits", amount, TOLD) for amount in (1, 2, 3, 4, 6)),
+    *(Fault("storage", "is gone after commits", amount, TOLD) for amount in (1, 2, 3, 4)),
 )
 """Faults of a server with the ledger and the state."""
 HUNG_STORAGE = (
