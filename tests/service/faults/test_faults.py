@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from tests.service.faults.faults import (
@@ -27,6 +29,13 @@ def require(fault: Fault) -> None:
         pytest.skip("a clock of its own needs a compiler")
 
 
+def tiers(faults: Iterable[Fault], *ordinary: str) -> list[Any]:
+    """These faults in the ordinary tier, all others in the long one."""
+    return [
+        pytest.param(fault, id=str(fault), marks=() if str(fault) in ordinary else pytest.mark.long) for fault in faults
+    ]
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_a_fault_stays_where_it_is_and_everybody_is_told_the_truth(company: Company, fault: Fault) -> None:
     require(fault)
@@ -41,7 +50,16 @@ def test_a_fault_meets_a_question_of_each_kind(company: Company, fault: Fault, k
     assert "\n".join(run(company, fault, [kind], fault.dataset or "file")) == ""
 
 
-@pytest.mark.parametrize("fault", STORAGE_FAULTS, ids=str)
+@pytest.mark.parametrize(
+    "fault",
+    tiers(
+        STORAGE_FAULTS,
+        "storage refuses connections",
+        "storage drops connections",
+        "storage drops connections after bytes 1000",
+        "storage is gone after commits 3",
+    ),
+)
 def test_a_server_with_the_ledger_that_fails_charges_nobody_twice(company_on_server: Company, fault: Fault) -> None:
     assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
 
@@ -53,7 +71,7 @@ def test_a_server_with_the_ledger_that_hangs_is_not_waited_for(company_on_server
     assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
 
 
-@pytest.mark.parametrize("fault", OPENING_FAULTS, ids=str)
+@pytest.mark.parametrize("fault", tiers(OPENING_FAULTS, "engine refuses connections", "file is away"))
 def test_what_is_wrong_when_a_dataset_is_opened_is_told_and_not_charged(company: Company, fault: Fault) -> None:
     assert "\n".join(run(company, fault, list(KINDS), fault.dataset, unopened=True)) == ""
 

@@ -19,7 +19,7 @@ def _walk(company: Company, seed: int, length: int) -> None:
     assert not found, "\n".join([*found, "after:", *(str(step) for step in steps)])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_short_walk_through_faults(company: Company, seed: int) -> None:
     _walk(company, seed, 12)
 
