@@ -37,12 +37,13 @@ folder = {folder!r}
 requests_per_minute = 1000000
 releases_per_minute = 1000000
 logins_per_minute = 1000
+seconds = {seconds}
 [[dataset]]
 name = "visits"
 source = "bundled"
 table = "visits.csv"
 unit = {{per = "patient", rows = 5}}
-budget = {{zcdp = "1000000"}}
+budget = {{zcdp = "1000"}}
 types = {{age = "integer", wait = "integer"}}
 """
 WARDS = ["Cardiology", "Emergency", "Maternity", "Oncology", "Pediatrics"]
@@ -56,12 +57,15 @@ _NUMBERS = itertools.count()
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[int, str, int]]:
-    """A service in a process of its own: its port, the admin's token, and the number of the process."""
+def serving(folder: Path, more: str = "", *, seconds: int = 60) -> Iterator[tuple[int, str, int]]:
+    """A service in a process of its own: its port, the admin's token, and the number of the process.
+
+    `more` is written behind the configuration: other sources and datasets; `seconds` is how long a question may run.
+    """
     import viameter
 
     data = Path(viameter.__file__).parent / "cli" / "data"
-    (folder / "service.toml").write_text(CONFIG.format(folder=str(data)))
+    (folder / "service.toml").write_text(CONFIG.format(folder=str(data), seconds=seconds) + more)
     with started(folder) as (port, said, process):
         handed_over = re.search(r"the token in (.*), which is removed", said)
         assert handed_over is not None
@@ -92,12 +96,12 @@ def started(folder: Path) -> Iterator[tuple[int, str, int]]:
 class Client:
     """A client that does as little as one can, since it takes its time from the cores that the service has."""
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, dataset: str = "visits") -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._head = (
-            "POST /api/v1/datasets/visits/releases HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Authorization: Bearer {token}\r\nContent-Length: "
+            f"POST /api/v1/datasets/{dataset}/releases HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Content-Type: application/json\r\nAuthorization: Bearer {token}\r\nContent-Length: "
         )
 
     def release(self, question: str) -> int:
@@ -224,10 +228,18 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--each", type=int, default=20, help="releases of each client")
     parser.add_argument("--repetitions", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each hostile dataset")
+    parser.add_argument(
+        "--no-postgres", action="store_true", help="leave out the hostile datasets, which need a server"
+    )
     given = parser.parse_args()
     for number in range(given.repetitions):
         print(f"run {number + 1} of {given.repetitions}")
         run(given.clients, given.each)
+        if not given.no_postgres:
+            from bench import service_hostile
+
+            service_hostile.run(given.seconds)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import contextlib
 import socket
 import struct
 import threading
+import time
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +20,8 @@ class FaultyProxy:
         with FaultyProxy("127.0.0.1", 5432) as proxy:
             connect(f"postgresql://ann@127.0.0.1:{proxy.port}/air")
             proxy.hang()          # bytes of all connections stay here, and new ones are accepted and get no reply
+            proxy.hang(after=100) # the same, once so many bytes of replies have passed; `drop_all` likewise
+            proxy.delay(0.1)      # each piece of a reply comes so many seconds late
             proxy.pass_through()  # bytes that were held back go on
             proxy.drop_all()      # all connections end with a reset; new ones pass
             proxy.refuse()        # the same, and new ones are refused, until pass_through()
@@ -27,6 +31,11 @@ class FaultyProxy:
 
     def __init__(self, host: str, port: int) -> None:
         self._target = host, port
+        self._late = 0.0
+        self._after: tuple[int, Callable[[], None]] | None = None
+        """How many bytes of replies pass before something happens."""
+        self._on: tuple[bytes, int] | None = None
+        """After which bytes to the server, and how many of them, its next reply is lost."""
         self._lock = threading.Lock()
         self._passing = threading.Event()
         self._passing.set()
@@ -48,25 +57,46 @@ class FaultyProxy:
         """How many connections were ever accepted."""
         return self._accepted
 
-    def hang(self) -> None:
+    def hang(self, *, after: int = 0) -> None:
         """Hold back all bytes, in both directions; connections stay open."""
-        self._passing.clear()
+        self._do(self._passing.clear, after)
+
+    def delay(self, seconds: float) -> None:
+        """Let every piece of a reply wait, as a server does that is slow or far away."""
+        self._late = seconds
 
     def pass_through(self) -> None:
         """Be no hindrance (any more)."""
+        self._late, self._after, self._on = 0.0, None, None
         self._passing.set()
         if self._listening is None:
             self._listen()
 
-    def drop_all(self) -> None:
-        """End all connections with a reset, as a server that is killed does."""
+    def drop_all(self, *, after: int = 0) -> None:
+        """End all connections with a reset, as a server that is killed does; new ones pass."""
+        self._do(self._drop_all, after)
+
+    def _do(self, what: Callable[[], None], after: int) -> None:
+        if after:
+            self._after = after, what
+        else:
+            what()
+
+    def _drop_all(self) -> None:
         with self._lock:
             pairs, self._pairs = self._pairs, set()
         for pair in pairs:
             _reset(*pair)
 
-    def refuse(self) -> None:
-        """End all connections, and accept no others, as if no server was there."""
+    def refuse(self, *, on: bytes = b"", times: int = 1) -> None:
+        """End all connections, and accept no others, as if no server was there.
+
+        Once these bytes were sent to the server so many times, if any are given: it does as it is told, and then its
+        reply is lost.
+        """
+        if on:
+            self._on = on, times
+            return
         with self._lock:
             listening, self._listening = self._listening, None
         if listening is not None:
@@ -110,14 +140,21 @@ class FaultyProxy:
                 _reset(client, server)
                 continue
             for one, other in ((client, server), (server, client)):
-                pump = threading.Thread(target=self._pump, args=[one, other], name="faulty-proxy", daemon=True)
-                pump.start()
+                named = {"is_reply": one is server}
+                threading.Thread(
+                    target=self._pump, args=[one, other], kwargs=named, name="faulty-proxy", daemon=True
+                ).start()
 
-    def _pump(self, source: socket.socket, to: socket.socket) -> None:
+    def _pump(self, source: socket.socket, to: socket.socket, *, is_reply: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(2**16):
-                self._passing.wait()
-                to.sendall(data)
+                if is_reply:
+                    time.sleep(self._late)
+                else:
+                    self._count(data)
+                for part in self._cut(data) if is_reply else [data]:
+                    self._passing.wait()
+                    to.sendall(part)
         # An end that is seen while bytes are held back is held back, too.
         self._passing.wait()
         with self._lock:
@@ -125,6 +162,37 @@ class FaultyProxy:
             self._pairs.difference_update(ended)
         for pair in ended:  # those that are reset are closed by whoever does it: to shut one down would end it gently
             _close(*pair)
+
+    def _count(self, data: bytes) -> None:
+        """Let the next reply be lost, if this is what was waited for."""
+        with self._lock:
+            if self._on is None or self._on[0] not in data:
+                return
+            on, times = self._on
+            self._on = (on, times - 1) if times > 1 else None
+            if self._on is None:
+                self._after = 0, self.refuse
+
+    def _cut(self, data: bytes) -> Iterator[bytes]:
+        """The data, up to where something is to happen and after it."""
+        with self._lock:
+            after, self._after = self._after, None
+            if after is not None and len(data) < after[0]:
+                self._after = after[0] - len(data), after[1]
+        if after is None or len(data) < after[0]:
+            yield data
+            return
+        yield data[: after[0]]
+        after[1]()
+        yield data[after[0] :]
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    if not host.startswith("/"):
+        return socket.create_connection((host, port))
+    end = socket.socket(socket.AF_UNIX)
+    end.connect(f"{host}/.s.PGSQL.{port}")
+    return end
 
 
 def _connected(host: str, port: int) -> socket.socket:
