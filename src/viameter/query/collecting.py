@@ -11,7 +11,7 @@ import numpy as np
 from viameter.core.deadlines import stop_if_given_up, while_awaited
 from viameter.query.bounding import Limits, statement
 from viameter.query.engines import WEIGHT_OF_KEY, run
-from viameter.query.expressions import Column, Type, to_ibis
+from viameter.query.expressions import Column, Type, to_ibis, with_columns
 from viameter.query.keys import LISTED, Keys
 from viameter.query.rows import RESERVED, Rows
 from viameter.query.statistics import Bins, Statistic, Total, Units
@@ -79,7 +79,7 @@ class Collecting:
                 columns[BIN] = bins.column(table)
             if first is not None:
                 columns[FIRST] = to_ibis(Column(first, rows.schema[first]), table)
-            return self.keys.mark(rows.with_expression(lambda table: table.mutate(**columns)) if columns else rows)
+            return self.keys.mark(rows.with_expression(lambda table: with_columns(table, columns)) if columns else rows)
 
         query = statement(
             rows.on,

@@ -17,7 +17,7 @@ from viameter.errors import NumberError, ParameterError, plain
 from viameter.query.bounding.identity import comparable
 from viameter.query.database import Database, database_space
 from viameter.query.engines import portable_digest, public_table
-from viameter.query.expressions import Column, Expression, Kind, Schema, to_ibis
+from viameter.query.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
 from viameter.query.expressions.nullability import never_null, required_by
 from viameter.query.public_tables import PublicTable
 from viameter.query.rows import RESERVED, UNIT, Rows
@@ -97,7 +97,7 @@ class Relation:
 
         def derive(rows: Rows) -> Rows:
             return rows.with_expression(
-                lambda table: table.mutate(**{name: to_ibis(made, table) for name, made in columns.items()}),
+                lambda table: with_columns(table, {name: to_ibis(made, table) for name, made in columns.items()}),
                 schema,
             )
 
@@ -240,7 +240,7 @@ class Keep:
 
     def __call__(self, rows: Rows) -> Rows:
         """The rows that are kept; nothing is run."""
-        return rows.with_expression(lambda table: table.filter(to_ibis(self.predicate, table).fill_null(False)))
+        return rows.with_expression(lambda table: filtered(table, to_ibis(self.predicate, table).fill_null(False)))
 
 
 def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
