@@ -69,6 +69,10 @@ class Relation:
         found: Rows = rows
         return found
 
+    def sketch(self) -> Rows:
+        """The same for compiling alone: public tables are named in it, and not brought to the engine."""
+        return self.rows(self.source.sketch())
+
     def filter(self, predicate: Expression) -> Relation:
         """The rows for which the predicate is true; those for which it is NULL are left out."""
         self._require(predicate, Kind.BOOLEAN, "filter")
@@ -226,6 +230,7 @@ class Relation:
     def _require(self, expression: Any, kind: Kind | None, where: str) -> None:
         if not isinstance(expression, Expression):
             raise ParameterError(f'{where} takes an expression such as table["age"] > 40, not {plain(expression)}')
+        expression.require_moderate(where)
         for name in expression.columns:
             self.schema.require(name)
         if kind is not None and expression.type.kind is not kind:

@@ -10,7 +10,7 @@ from typing import Any
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
 from viameter.core.deadlines import GivenUp, stop_if_given_up
-from viameter.errors import ParameterError, QueryableError, plain
+from viameter.errors import ParameterError, QueryableError, ViameterError, plain
 from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
@@ -18,7 +18,7 @@ from viameter.query.database import Database
 from viameter.query.planning import noise_kinds
 from viameter.query.rows import Rows
 from viameter.query.units import Unit
-from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
+from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse, ReplayPurse
 
 __all__ = ["Charged", "GivenUp", "Session"]
 
@@ -106,14 +106,35 @@ class Session:
         """Whether the budget would allow it."""
         return self.purse.fits(measurement)
 
-    def charge(self, measurement: Measurement, *, key: str | None = None, identity: Callable[[], str] = str) -> Any:
+    def compile(self, compiling: Callable[[], object]) -> None:
+        """Make the queries of a question, or refuse it: nothing is charged, and no row is read."""
+        try:
+            compiling()
+        except ViameterError:
+            raise
+        except Exception as error:
+            raise ParameterError(
+                f"the question cannot be compiled ({type(error).__name__}); nothing was charged: nest or derive less"
+            ) from None
+
+    def charge(
+        self,
+        measurement: Measurement,
+        *,
+        key: str | None = None,
+        identity: Callable[[], str] = str,
+        compiling: Callable[[], object] = bool,
+    ) -> Any:
         """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for.
 
-        With a ledger, `key` names the request, and `identity` tells what its text leaves out.
+        With a ledger, `key` names the request, and `identity` tells what its text leaves out. `compiling` is called
+        before anything is charged: it makes the queries, and refuses those that cannot be run.
         """
         if os.getpid() != self._process:
             # An engine's threads and connections are not here: it would be charged, and never answer.
             raise QueryableError("a session does not survive a fork: open the table in this process; nothing was spent")
+        if not isinstance(self.purse, ReplayPurse):
+            self.compile(compiling)
         return self.purse.charge(measurement, key=key, identity=identity)
 
 
