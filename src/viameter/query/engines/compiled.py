@@ -187,11 +187,8 @@ def _written(backend: Any, tree: Any, *, pretty: bool = False) -> str:
 
 
 def _cannot_be_written(backend: Any, error: Exception) -> ParameterError:
-    if isinstance(error, RecursionError):
-        return ParameterError(
-            f"the question is nested too deeply to be written for {backend.name}: nest or derive less"
-        )
-    return ParameterError(f"this query cannot be written for {backend.name} ({type(error).__name__})")
+    why = "it is nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
+    return ParameterError(f"this query cannot be written for {backend.name} ({why})")
 
 
 def _places(tree: Any, placeholder: str) -> int:

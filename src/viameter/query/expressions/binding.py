@@ -121,7 +121,7 @@ class _Measure:
 
 
 def _inlined(column: Any) -> Any:
-    """What a column is of which Ibis or an engine may write out how it is made; None for one of a table, or a bound one."""
+    """How a column is made, if Ibis or an engine may write that out; None for one of a table, or one that is bound."""
     import ibis.expr.operations as ops
 
     relation = column.rel

@@ -48,7 +48,7 @@ class Expression(Methods):
     def __repr__(self) -> str:
         from viameter.query.expressions.writing import written
 
-        return written(self)
+        return written(self) if self.nodes <= MOST_NODES else f"<an expression of {self.nodes:,} nodes>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
