@@ -33,9 +33,9 @@ second, and Spark a tenth of it; 40 nested roundings have 40 kB.
 """
 MOST_VALUES = MOST_SQL // 8
 """How many different values a query may have, which is seen before it is written: none has fewer letters."""
-MOST_BOUND = 48
-"""How many values may be bound by inner selects, each within the next: the writer of SQL takes a dozen calls to each,
-and Python ends at 1000.
+MOST_BOUND = 40
+"""How many values may be bound by inner selects, each within the next: the writer of SQL takes 11 calls to each, and
+Python ends at 1000.
 """
 WEIGHT_OF_KEY = 128
 """What a key weighs that a query is known by."""

@@ -23,13 +23,13 @@ from typing import Any
 from viameter.query.expressions.engine_values import IBIS_NAMES
 
 LARGEST = 128
-"""How many nodes a value has at most that is written out wherever it is mentioned, about 500 bytes of SQL: a column of
-reals that is clipped has 46.
+"""How many nodes a value has at most that is written out wherever it is mentioned, about 1.5 kB of SQL: a column that
+is rounded, clipped or added to another has fewer.
 """
-LARGEST_COLUMN = 256
+LARGEST_COLUMN = 2 * LARGEST
 """The same for a column, which whoever reads it may mention again."""
-TALLEST = 64
-"""How deeply a value may be nested: writers of SQL recurse, about four calls to a level, and Python ends at 1000."""
+TALLEST = 48
+"""How deeply a value may be nested: the writer of SQL takes 5 calls to a level, and Python ends at 1000."""
 HIDDEN = "viameter_bound_"
 """How the columns of inner selects start; no table has them, and none reaches a result."""
 
