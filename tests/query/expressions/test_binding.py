@@ -25,6 +25,14 @@ ROWS = {"u": [n % 7 for n in range(60)], "items": [n % 13 - 3 for n in range(60)
 Load = Callable[[Any, str, Any], EngineTable]
 
 
+@pytest.fixture(autouse=True)
+def without_jit(request: pytest.FixtureRequest) -> None:
+    """PostgreSQL would take longer to compile such queries to machine code than to run them."""
+    if "backend" in request.fixturenames and (found := request.getfixturevalue("backend")).name == "postgres":
+        with found.con.transaction():
+            found.con.execute("SET jit = off")
+
+
 @pytest.fixture(scope="module")
 def table(backend: Any, load: Load) -> EngineTable:
     return load(backend, "nested_rows", nasty_table())
@@ -130,7 +138,8 @@ def test_hidden_columns_are_in_no_result_and_change_no_sample(
     def made() -> Any:
         rows = relation(backend, load)
         rows = rows.filter(rows["items"].round_to(2).round_to(3) > -3)
-        return rows.derive({"k": rows["items"].round_to(2).round_to(3) // 3, "w": rows["x"].clip(0, 5).floor()})
+        clipped = nested(rows["items"], lambda e, _: e.clip(-2, 8), {}, 6)
+        return rows.derive({"k": clipped.round_to(3), "w": rows["x"].clip(0, 5).floor()})
 
     asked: dict[str, Any] = {"unit": "viameter_unit", "groups": ["k"], "totals": {"n": 1, "s": "w"}, "salt": "salt"}
     results = []
@@ -140,7 +149,7 @@ def test_hidden_columns_are_in_no_result_and_change_no_sample(
         assert list(rows.schema) == ["u", "items", "x", "k", "w"]
         found = [
             contributions(rows.expression, engine=backend.name, limits=limits, order="portable", **asked)
-            for limits in (Limits(rows=2), Limits(groups=1), Limits(rows=3, per_group=1), Limits(rows=1, keep=None))
+            for limits in (Limits(rows=2), Limits(groups=1, per_group=3))
         ]
         text = sql_of(rows.on, found[0], pretty=False)
         results.append([sorted(map(repr, run(rows.on, query))) for query in found])
