@@ -31,23 +31,39 @@ ASKED: dict[str, Callable[[Table], Any]] = {
 
 @pytest.fixture(params=["memory", "ledger"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Table:
-    stored = {"ledger": tmp_path / "budget.db", "dataset": "rows"} if request.param == "ledger" else {}
-    return vm.open(ROWS, unit=vm.per("u", rows=5), budget=vm.approx(1, "1e-6"), **stored)
+    stored: dict[str, Any] = {"ledger": tmp_path / "budget.db", "dataset": "rows"} if request.param == "ledger" else {}
+    table: Table = vm.open(ROWS, unit=vm.per("u", rows=5), budget=vm.approx(1, "1e-6"), **stored)
+    return table
 
 
 def key_of(table: Table) -> dict[str, str]:
     return {} if table.session.ledger is None else {"key": "once"}
 
 
+def asks(question: Any, table: Table) -> list[Callable[[], Any]]:
+    """The ways to ask, of which the last one would be charged."""
+    return [lambda: question.preview(spend=SPEND), lambda: question.release(spend=SPEND, **key_of(table))]
+
+
 @pytest.mark.parametrize("name", ASKED)
-def test_too_much_sql_is_refused_and_nothing_is_charged(opened: Table, name: str) -> None:
-    question = ASKED[name](opened.filter(opened["k"].is_in(TEXTS)))
-    for ask in (lambda: question.preview(spend=SPEND), lambda: question.release(spend=SPEND, **key_of(opened))):
-        with pytest.raises(ParameterError, match=rf"has \d+,\d+ letters of SQL, and at most {compiled.MOST_SQL:,} are"):
-            ask()
+def test_too_much_sql_is_refused_and_nothing_is_charged(
+    opened: Table, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    question = ASKED[name](opened.filter(opened["k"].is_in(TEXTS[:80])))
+    with monkeypatch.context() as patched:
+        patched.setattr(compiled, "MOST_SQL", 20_000)
+        for ask in asks(question, opened):
+            with pytest.raises(ParameterError, match=r"has \d+,\d+ letters of SQL, and at most 20,000 are"):
+                ask()
     assert opened.spent == vm.approx(0, 0) and opened.session.history == ()
     # The key is free: nothing was asked under it.
-    assert ASKED[name](opened).release(spend=SPEND, **key_of(opened)) is not None
+    assert question.release(spend=SPEND, **key_of(opened)) is not None
+
+
+def test_a_quarter_of_a_megabyte_is_too_much(opened: Table) -> None:
+    with pytest.raises(ParameterError, match="letters of SQL, and at most 262,144 are run; nothing was charged"):
+        opened.filter(opened["k"].is_in(TEXTS)).agg(n=vm.count()).release(spend=SPEND)
+    assert opened.session.history == ()
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -60,7 +76,7 @@ def test_what_cannot_be_compiled_is_refused_and_nothing_is_charged(
         raise RecursionError("of Ibis")
 
     monkeypatch.setattr(Rows, "with_expression", broken)
-    for ask in (lambda: question.preview(spend=SPEND), lambda: question.release(spend=SPEND, **key_of(opened))):
+    for ask in asks(question, opened):
         with pytest.raises(ParameterError, match=r"cannot be compiled \(RecursionError\); nothing was charged"):
             ask()
     assert opened.session.history == ()
