@@ -23,7 +23,6 @@ from viameter.errors import (
     UnknownScope,
 )
 from viameter.ledger import Ledger
-from viameter.query.rows import Rows
 
 ROWS = {
     "patient": [f"p{place % 300}" for place in range(1000)],
@@ -263,12 +262,11 @@ def test_which_parts_a_unit_is_kept_in_is_drawn_once(book: Ledger) -> None:
 def test_what_fails_in_an_engine_is_charged_and_the_same_for_the_retry(
     book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Rows, *_: Any) -> Any:
+    def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("row 1832 of p17")
 
     question = by_ward(opened(book))
     with monkeypatch.context() as patched:
-        patched.setattr(Rows, "with_expression", broken)
         patched.setattr("viameter.query.collecting.run", broken)
         with pytest.raises(SealedError) as first:
             question.release(spend=vm.zcdp("1/10"), key="May")

@@ -400,6 +400,8 @@ def rows_with(value: Expression, schema: Schema) -> Total:
 
 
 def _column(column: Any, what: str) -> str | Expression:
+    if isinstance(column, Expression):
+        column.require_moderate(what)
     if isinstance(column, str | Expression):
         return column
     raise ParameterError(f"{what}: {plain(column)} is neither the name of a column nor an expression")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from viameter.core.deadlines import stop_if_given_up, while_awaited
 from viameter.query.bounding import Limits, statement
-from viameter.query.engines import WEIGHT_OF_KEY, run
-from viameter.query.expressions import Column, Type, to_ibis
+from viameter.query.engines import WEIGHT_OF_KEY, Statement, run
+from viameter.query.expressions import Column, Type, to_ibis, with_columns
 from viameter.query.keys import LISTED, Keys
 from viameter.query.rows import RESERVED, Rows
 from viameter.query.statistics import Bins, Statistic, Total, Units
@@ -46,6 +46,11 @@ class Collecting:
             found |= self._pass(rows, counted, bins, limits=limits, salt=salt)
         return [_merged(found[_leaves(one)], one) if isinstance(one, Bins) else found[one] for one in statistics]
 
+    def compile(self, rows: Rows, statistics: Sequence[Statistic]) -> None:
+        """Compile all queries, and refuse those that are too long; what runs later finds them."""
+        for limits, counted, bins in self._passes(rows, list(dict.fromkeys(statistics))):
+            self._statement(rows, _named(counted), bins, limits, fresh_salt(), is_limited=True)
+
     def _passes(
         self, rows: Rows, wanted: Sequence[Statistic]
     ) -> Iterator[tuple[Limits, Sequence[Total | Units], Bins | None]]:
@@ -64,7 +69,28 @@ class Collecting:
     def _pass(
         self, rows: Rows, counted: Sequence[Total | Units], bins: Bins | None, *, limits: Limits, salt: str
     ) -> dict[Statistic, Array]:
-        names = {f"{RESERVED}total_{place}": one for place, one in enumerate(counted)}
+        names = _named(counted)
+        query = self._statement(rows, names, bins, limits, salt)
+        answered = run(rows.on, query, progress=self.progress)
+        result: dict[str, list[Any]] = {name: [row[name] for row in answered] for name in query.columns}
+        places = self._places(result)
+        cells = list(zip(places, result[BIN] if bins is not None else [None] * len(places), strict=True))
+        found: dict[Statistic, Array] = {one: self._added(cells, result[name]) for name, one in names.items()}
+        if bins is not None:
+            found[bins] = self._binned(cells, result[BIN + "_rows"], bins)
+        return found
+
+    def _statement(
+        self,
+        rows: Rows,
+        names: Mapping[str, Total | Units],
+        bins: Bins | None,
+        limits: Limits,
+        salt: str,
+        *,
+        is_limited: bool = False,
+    ) -> Statement:
+        """The query of one pass, as text."""
         read = {name: one for name, one in names.items() if isinstance(one, Total) and one.value is not None}
         summed: dict[str, str | int] = {name: name if name in read else 1 for name in names}
         if bins is not None:
@@ -79,12 +105,12 @@ class Collecting:
                 columns[BIN] = bins.column(table)
             if first is not None:
                 columns[FIRST] = to_ibis(Column(first, rows.schema[first]), table)
-            return self.keys.mark(rows.with_expression(lambda table: table.mutate(**columns)) if columns else rows)
+            return self.keys.mark(rows.with_expression(lambda table: with_columns(table, columns)) if columns else rows)
 
-        query = statement(
+        return statement(
             rows.on,
             made,
-            known_by=(rows.expression.op(), self._kinds(rows, first), self.keys, tuple(counted), bins),
+            known_by=(rows.expression.op(), self._kinds(rows, first), self.keys, tuple(names.values()), bins),
             weight=len(self.keys.groups) * (len(self.keys.columns) + 1) * WEIGHT_OF_KEY,
             unit=rows.unit if limits.is_limited else None,
             groups=self.keys.group_columns(),
@@ -95,15 +121,8 @@ class Collecting:
             salt=salt,
             fresh_salt=fresh_salt,
             order=self.order,
+            is_limited=is_limited,
         )
-        answered = run(rows.on, query, progress=self.progress)
-        result: dict[str, list[Any]] = {name: [row[name] for row in answered] for name in query.columns}
-        places = self._places(result)
-        cells = list(zip(places, result[BIN] if bins is not None else [None] * len(places), strict=True))
-        found: dict[Statistic, Array] = {one: self._added(cells, result[name]) for name, one in names.items()}
-        if bins is not None:
-            found[bins] = self._binned(cells, result[BIN + "_rows"], bins)
-        return found
 
     def _kinds(self, rows: Rows, first: str | None) -> tuple[Type, ...]:
         """What the columns of keys, and that which rows are kept by, are taken for, which decides how they compare."""
@@ -138,6 +157,10 @@ class Collecting:
                 exact[place * bins.leaves + int(leaf)] = value
         # Leaves stop early enough for their sums to stay within 62 bits.
         return _saturated(exact, MOST // bins.leaves)
+
+
+def _named(counted: Sequence[Total | Units]) -> dict[str, Total | Units]:
+    return {f"{RESERVED}total_{place}": one for place, one in enumerate(counted)}
 
 
 def _one_each(cells: list[Cell], values: list[Any]) -> dict[Cell, int]:

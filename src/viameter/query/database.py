@@ -30,6 +30,10 @@ class Database(Mapping[str, Rows]):
     def __len__(self) -> int:
         return len(self._tables)
 
+    def sketch(self) -> Database:
+        """The same tables, of which queries are compiled and never run."""
+        return Database({name: rows.sketch() for name, rows in self.items()})
+
     def __copy__(self) -> Database:
         return self
 

@@ -21,6 +21,8 @@ WRITTEN_OUT = 2000
 """Up to so many keys stand in the text of a query; more of them are joined as a table."""
 WRITTEN_OUT_ON_DUCKDB = 100
 """The same where a small table costs nothing, and a long text is slow to make."""
+MOST_LETTERS = 2**15
+"""How many letters keys have together that are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +215,10 @@ def _fits(value: Any, kind: Kind) -> bool:
 
 def _are_written_out(each: tuple[tuple[Any, ...], ...], engine: str) -> bool:
     """Whether keys stand in the text of a query: where they are few, and Spark has escapes for all of their letters."""
-    texts = (value for values in each for value in values if isinstance(value, str))
+    texts = [value for values in each for value in values if isinstance(value, str)]
     controls = any(letter < " " and letter not in "\t\n\r" for text in texts for letter in text)
     most = min(WRITTEN_OUT, WRITTEN_OUT_ON_DUCKDB if engine == "duckdb" else WRITTEN_OUT)
-    return sum(map(len, each)) <= most and not controls
+    return sum(map(len, each)) <= most and sum(map(len, texts)) <= MOST_LETTERS and not controls
 
 
 def _is_read(dtype: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -72,6 +72,7 @@ class Top:
     scale: Fraction
     noise: str
     """Which noise a pick is drawn with: "exponential" or "gumbel"."""
+    statistic: Statistic
 
 
 def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bool, spend: Loss, name: str) -> Top:
@@ -86,14 +87,14 @@ def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bo
     losses = [loss for losses in noise_losses(spend).values() for loss in losses if loss.measure in PICKS]
     each = [made(relation, statistic, collecting, k, loss, name) for loss in losses]
     found = min(each, key=lambda top: top.scale)
-    return Top(counted(found.measurement, spend), found.scale, found.noise)
+    return replace(found, measurement=counted(found.measurement, spend))
 
 
 def _replaced(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Loss, name: str) -> Top:
     """Counts that move in both directions."""
     counts = contributing(relation, statistic, collecting, LInfDistance())
     found = calibrate(top_k, counts, d_in=1, loss=loss, k=k, noise=PICKS[loss.measure][0])
-    return Top(found, dict(found.steps[-1].bound.parameters)["scale"], PICKS[loss.measure][0])
+    return Top(found, dict(found.steps[-1].bound.parameters)["scale"], PICKS[loss.measure][0], statistic)
 
 
 def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Any, name: str) -> Top:
@@ -117,4 +118,5 @@ def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: 
         bound=by(top_keys_of_added_units, step=step, k=k, scale=scale, rows=rows, per_group=per_group),
         made_by=name,
     )
-    return Top(reduce(lambda later, earlier: earlier >> later, reversed(relation.steps), made), scale, noise)
+    whole = reduce(lambda later, earlier: earlier >> later, reversed(relation.steps), made)
+    return Top(whole, scale, noise, statistic)

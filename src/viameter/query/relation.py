@@ -17,7 +17,7 @@ from viameter.errors import NumberError, ParameterError, plain
 from viameter.query.bounding.identity import comparable
 from viameter.query.database import Database, database_space
 from viameter.query.engines import portable_digest, public_table
-from viameter.query.expressions import Column, Expression, Kind, Schema, to_ibis
+from viameter.query.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
 from viameter.query.expressions.nullability import never_null, required_by
 from viameter.query.public_tables import PublicTable
 from viameter.query.rows import RESERVED, UNIT, Rows
@@ -69,6 +69,10 @@ class Relation:
         found: Rows = rows
         return found
 
+    def sketch(self) -> Rows:
+        """The same for compiling alone: public tables are named in it, and not brought to the engine."""
+        return self.rows(self.source.sketch())
+
     def filter(self, predicate: Expression) -> Relation:
         """The rows for which the predicate is true; those for which it is NULL are left out."""
         self._require(predicate, Kind.BOOLEAN, "filter")
@@ -97,7 +101,7 @@ class Relation:
 
         def derive(rows: Rows) -> Rows:
             return rows.with_expression(
-                lambda table: table.mutate(**{name: to_ibis(made, table) for name, made in columns.items()}),
+                lambda table: with_columns(table, {name: to_ibis(made, table) for name, made in columns.items()}),
                 schema,
             )
 
@@ -226,6 +230,7 @@ class Relation:
     def _require(self, expression: Any, kind: Kind | None, where: str) -> None:
         if not isinstance(expression, Expression):
             raise ParameterError(f'{where} takes an expression such as table["age"] > 40, not {plain(expression)}')
+        expression.require_moderate(where)
         for name in expression.columns:
             self.schema.require(name)
         if kind is not None and expression.type.kind is not kind:
@@ -240,7 +245,7 @@ class Keep:
 
     def __call__(self, rows: Rows) -> Rows:
         """The rows that are kept; nothing is run."""
-        return rows.with_expression(lambda table: table.filter(to_ibis(self.predicate, table).fill_null(False)))
+        return rows.with_expression(lambda table: filtered(table, to_ibis(self.predicate, table).fill_null(False)))
 
 
 def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:

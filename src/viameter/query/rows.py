@@ -35,6 +35,10 @@ class Rows:
         changed = self.on.with_expression(change(self.on.expression))
         return replace(self, on=changed, schema=self.schema if schema is None else schema)
 
+    def sketch(self) -> Rows:
+        """The same rows, of which queries are compiled and never run."""
+        return replace(self, on=replace(self.on, is_sketch=True))
+
     def __copy__(self) -> Rows:
         return self
 

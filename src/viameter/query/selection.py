@@ -16,7 +16,7 @@ from viameter.measures.amounts import ApproxLoss, ApproxZCDPLoss
 from viameter.query.bounding import Limits, statement
 from viameter.query.collecting import MOST, Order, Progress, fresh_salt
 from viameter.query.contributing import limits_of
-from viameter.query.engines import run
+from viameter.query.engines import Statement, run
 from viameter.query.estimates import Noise
 from viameter.query.expressions import Kind, Schema
 from viameter.query.relation import Relation
@@ -40,6 +40,7 @@ class Selection:
     threshold: int
     limits: Limits
     """What counts of a unit."""
+    counting: Counting
 
     def surely_shown(self, alpha: Fraction) -> int:
         """How many units a key has that is shown but for a chance of alpha."""
@@ -137,7 +138,7 @@ def select_keys(
     )
     for earlier in reversed(relation.steps):
         made = earlier >> made
-    return Selection(made, noise, threshold, limits)
+    return Selection(made, noise, threshold, limits, counting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,21 @@ class Counting:
 
     def __call__(self, rows: Rows) -> dict[Key, int]:
         """The number of units by key; exact, and private."""
-        query = statement(
+        query = self._statement(rows)
+        found: dict[Key, int] = {}
+        for row in while_awaited(run(rows.on, query, progress=self.progress)):
+            key = tuple(row[name] for name in self.columns)
+            if all(not isinstance(value, str) or "\x00" not in value for value in key):
+                # Two that an engine tells apart and Python does not: the larger one moves by no more than either.
+                found[key] = max(found.get(key, 0), min(int(row[COUNT]), MOST))
+        return found
+
+    def compile(self, rows: Rows) -> None:
+        """Compile the query, and refuse it if it is too large; what runs later finds it."""
+        self._statement(rows, is_limited=True)
+
+    def _statement(self, rows: Rows, *, is_limited: bool = False) -> Statement:
+        return statement(
             rows.on,
             lambda: rows.expression,
             known_by=rows.expression.op(),
@@ -162,14 +177,8 @@ class Counting:
             salt=fresh_salt(),
             fresh_salt=fresh_salt,
             order=self.order,
+            is_limited=is_limited,
         )
-        found: dict[Key, int] = {}
-        for row in while_awaited(run(rows.on, query, progress=self.progress)):
-            key = tuple(row[name] for name in self.columns)
-            if all(not isinstance(value, str) or "\x00" not in value for value in key):
-                # Two that an engine tells apart and Python does not: the larger one moves by no more than either.
-                found[key] = max(found.get(key, 0), min(int(row[COUNT]), MOST))
-        return found
 
 
 def shown(counts: dict[Key, int], noise: Noise, threshold: int) -> dict[Key, int]:

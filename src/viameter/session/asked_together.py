@@ -83,13 +83,17 @@ class Together:
         """
         chance = read_alpha(alpha)
         plans, whole = self._planned(spend)
-        released = self.session.charge(whole, key=key, identity=self._identity)
+        released = self.session.charge(whole, key=key, identity=self._identity, compiling=lambda: self._compile(plans))
         note = f"released together with {len(plans) - 1} other questions; all cost {whole.map(1)!r}"
         answers = {}
         for (name, question), plan, values in zip(self.questions.items(), plans, released, strict=True):
             answer = question._answer(plan, values, chance, raw=raw)
             answers[name] = replace(answer, notes=(*answer.notes, note)) if len(plans) > 1 else answer
         return answers
+
+    def _compile(self, plans: list[Plan]) -> None:
+        for question, plan in zip(self.questions.values(), plans, strict=True):
+            question._compile(plan, question.table.relation.rows())
 
     @property
     def session(self) -> Session:

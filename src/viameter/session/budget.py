@@ -10,7 +10,7 @@ from typing import Any
 from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Measure, Measurement, Space
 from viameter.core.deadlines import GivenUp, stop_if_given_up
-from viameter.errors import ParameterError, QueryableError, plain
+from viameter.errors import ParameterError, QueryableError, ViameterError, plain
 from viameter.ledger import Ledger
 from viameter.neighborhood import Guarantee
 from viameter.query.collecting import Order, Progress
@@ -23,6 +23,10 @@ from viameter.query.units import Unit
 from viameter.session.purse import Charged, FilterPurse, LedgerPurse, Purse
 
 __all__ = ["Charged", "GivenUp", "Session"]
+
+
+MARGIN = 100
+"""How many calls deeper than here a question may be run."""
 
 
 class Session:
@@ -118,10 +122,29 @@ class Session:
         """Whether the budget would allow it."""
         return self.purse.fits(measurement)
 
-    def charge(self, measurement: Measurement, *, key: str | None = None, identity: Callable[[], str] = str) -> Any:
+    def compile(self, compiling: Callable[[], object]) -> None:
+        """Make the queries of a question, or refuse it: nothing is charged, and no row is read."""
+        try:
+            _further_down(compiling, calls=MARGIN)
+        except ViameterError:
+            raise
+        except Exception as error:
+            raise ParameterError(
+                f"the question cannot be compiled ({type(error).__name__}); nothing was charged: nest or derive less"
+            ) from None
+
+    def charge(
+        self,
+        measurement: Measurement,
+        *,
+        key: str | None = None,
+        identity: Callable[[], str] = str,
+        compiling: Callable[[], object] = bool,
+    ) -> Any:
         """Charge a measurement, then run it: a refusal changes nothing, and what fails has been paid for.
 
-        The engine is waited for, and made sure of, before anything is charged: else SourceUnavailable.
+        The engine is waited for, and made sure of, before anything is charged: else SourceUnavailable. `compiling` is
+        called then, and still before: it makes the queries, and refuses those that cannot be run.
 
         With a ledger, `key` names the request, and `identity` tells what its text leaves out.
         """
@@ -131,7 +154,16 @@ class Session:
         if self.purse.knows(key):
             return self.purse.charge(measurement, key=key, identity=identity)  # no engine is needed to give it again
         with ready(self.tables):
+            self.compile(compiling)
             return self.purse.charge(measurement, key=key, identity=identity)
+
+
+def _further_down(call: Callable[[], object], *, calls: int) -> None:
+    """Call with less room for recursion: what is written for the engine here can be written wherever it runs."""
+    if calls:
+        _further_down(call, calls=calls - 1)
+    else:
+        call()
 
 
 @dataclass(frozen=True, slots=True)

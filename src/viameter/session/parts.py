@@ -18,7 +18,7 @@ from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, plain
 from viameter.query.bounding.identity import comparable
 from viameter.query.collecting import fresh_salt
 from viameter.query.engines import native_digest, portable_digest
-from viameter.query.expressions import Expression, case, to_ibis
+from viameter.query.expressions import Expression, case, to_ibis, with_columns
 from viameter.query.keys import OTHER, read_keys
 from viameter.query.relation import Relation
 from viameter.query.rows import RESERVED, Rows
@@ -200,7 +200,7 @@ def _kept(table: Any, rows: Rows, place: Expression, most: int, order: str, salt
     who, where, digest, rank = (f"{RESERVED}{name}" for name in ("who", "where", "digest", "rank"))
     # Units are told apart as they are elsewhere: an engine that took two for one would let each decide on the other.
     unit = comparable(rows.on.engine, table[rows.unit], name=rows.unit)
-    placed = table.mutate(**{who: unit, where: to_ibis(place, table)})
+    placed = with_columns(table, {who: unit, where: to_ibis(place, table)})
     placed = placed.filter(placed[where] != NOWHERE)
     find = portable_digest if order == "portable" else native_digest
     ordered = placed.mutate(**{digest: find(rows.on.engine, [placed[who], placed[where]], salt)})

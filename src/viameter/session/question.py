@@ -22,6 +22,7 @@ from viameter.query.estimates.noise import read_alpha
 from viameter.query.keys import Keys
 from viameter.query.planning import Part, Plan, noise_kinds, read_spend
 from viameter.query.preview import Preview, PreviewRow, binding, costs_note
+from viameter.query.rows import Rows
 from viameter.query.sharing import read_together, shares_of
 from viameter.query.statistics import Statistic
 from viameter.session.consistency import consistent
@@ -106,6 +107,15 @@ class Question:
     def preview(self, *, spend: Loss, alpha: Number = ALPHA, weights: Mapping[str, Number] | None = None) -> Preview:
         """What it would cost, and how wide intervals would be; no row is read, and nothing is spent."""
         planned, chance = self._plan(spend, weights), read_alpha(alpha)
+        self.table.session.compile(lambda: self._compile(planned, self.table.relation.sketch()))
+        return self._preview_of(planned, chance)
+
+    def _compile(self, planned: Plan, rows: Rows) -> None:
+        """Compile the queries that a release runs, and refuse what is too large."""
+        self.collecting.compile(rows, [part.statistic for part in planned.parts])
+
+    def _preview_of(self, planned: Plan, chance: Fraction) -> Preview:
+        """What a plan would cost, and how wide its intervals would be."""
         by_statistic = {part.statistic: part for part in planned.parts}
         rows, uses = [], 0
         for name, reading in self.by_noise[planned.kind].items():
@@ -147,7 +157,12 @@ class Question:
             spend = self._spend_for(within, chance, weights)
         assert spend is not None
         planned = self._plan(spend, weights)
-        released = self.table.session.charge(planned.measurement, key=key, identity=self._identity)
+        released = self.table.session.charge(
+            planned.measurement,
+            key=key,
+            identity=self._identity,
+            compiling=lambda: self._compile(planned, self.table.relation.rows()),
+        )
         return self._answer(planned, released, chance, raw=raw)
 
     def spend_for(

@@ -108,6 +108,8 @@ class Ranking:
     def preview(self, *, spend: Loss, alpha: Number = ALPHA) -> Preview:
         """What it would cost, and how far behind a better key one may be that is picked; nothing is read or spent."""
         made, chance, session = self._top(spend), read_alpha(alpha), self.grouped.table.session
+        relation = self.grouped.table.relation
+        session.compile(lambda: self._collecting().compile(relation.sketch(), [made.statistic]))
         # A pick is more than s ln(n/b) behind the best with a chance of at most b; b = alpha/k for each of k picks.
         behind = made.scale * dyadic.log_up(self.grouped.keys.size * self.k / chance)
         covers = f"every key that is picked, but for a chance of {show(chance)} in all; not rows that were not kept"
@@ -128,20 +130,25 @@ class Ranking:
         labels = keys.labels if self.grouped.labels is None else self.grouped.labels + keys.labels[len(keys.groups) :]
         table = self.grouped.table
         picked = table.session.charge(
-            made.measurement, key=key, identity=lambda: repr((keys, table.relation.steps, table.limits, table.unit))
+            made.measurement,
+            key=key,
+            identity=lambda: repr((keys, table.relation.steps, table.limits, table.unit)),
+            compiling=lambda: self._collecting().compile(table.relation.rows(), [made.statistic]),
         )
         groups = tuple(labels[int(index)] for index in picked)
         return Ranked(self.grouped.shown or keys.columns, groups, self.by, made.measurement, self.grouped.table.unit)
 
     def _top(self, spend: Loss) -> Top:
         table = self.grouped.table
-        session = table.session
-        limits = limits_of(table.relation, table.limits)
-        collecting = Collecting(self.grouped.keys, limits, session.order, session.progress)
         return top_keys(
-            table.relation, collecting,
-            k=self.k, by_units=self.by == "units", spend=read_spend(spend, session.measure), name=repr(self),
+            table.relation, self._collecting(),
+            k=self.k, by_units=self.by == "units", spend=read_spend(spend, table.session.measure), name=repr(self),
         )  # fmt: skip
+
+    def _collecting(self) -> Collecting:
+        table = self.grouped.table
+        limits = limits_of(table.relation, table.limits)
+        return Collecting(self.grouped.keys, limits, table.session.order, table.session.progress)
 
     def __repr__(self) -> str:
         keys = self.grouped.shown or self.grouped.keys.columns
@@ -180,6 +187,7 @@ class HeavyHitters:
     def preview(self, *, spend: Loss, alpha: Number = ALPHA) -> Preview:
         """What it would cost, which keys would be shown, and how wide intervals would be; nothing is read or spent."""
         selection, chance, session = self._selection(spend), read_alpha(alpha), self.table.session
+        session.compile(lambda: selection.counting.compile(self._normalized.relation.sketch()))
         loss, noise = selection.measurement.map(1), selection.noise
         row = PreviewRow(
             self.name, loss, f"{noise.kind} {float(noise.scale):.4g}", {"": float(noise.width(chance))}, _covers(chance)
@@ -199,6 +207,7 @@ class HeavyHitters:
             selection.measurement,
             key=key,
             identity=lambda: repr((self.columns, table.relation.steps, table.limits, table.unit)),
+            compiling=lambda: selection.counting.compile(self._normalized.relation.rows()),
         )
         groups = sorted(released, key=lambda key: (-released[key], sortable(key)))
         counts = np.array([released[key] for key in groups], dtype=np.int64)
@@ -211,8 +220,12 @@ class HeavyHitters:
             selection.measurement, self.table.unit, (hidden(selection), "the largest counts come first"),
         )  # fmt: skip
 
+    @property
+    def _normalized(self) -> Table:
+        return normalized(self.table, self.columns)
+
     def _selection(self, spend: Loss) -> Selection:
-        session, table = self.table.session, normalized(self.table, self.columns)
+        session, table = self.table.session, self._normalized
         selection = select_keys(
             table.relation, self.columns, loss=read_spend(spend, session.measure),
             asked=table.limits, order=session.order, progress=session.progress,

@@ -18,8 +18,9 @@ from viameter.query.estimates import Estimate
 from viameter.query.estimates.noise import read_alpha
 from viameter.query.expressions import Kind
 from viameter.query.keys import Keys
-from viameter.query.planning import part_of, read_spend
+from viameter.query.planning import Plan, part_of, read_spend
 from viameter.query.preview import Preview, PreviewRow
+from viameter.query.rows import Rows
 from viameter.query.selection import Key, Selection, require_delta, require_keys, select_keys
 from viameter.session.question import ALPHA, Grouped, Question
 from viameter.session.table import Table
@@ -123,7 +124,10 @@ class SelectingQuestion:
         """What it would cost, which keys would be shown, and how wide intervals would be; nothing is read or spent."""
         chance, (first, second) = read_alpha(alpha), self._losses(spend, selection_share)
         selection = self._selection(first)
-        asked = self.question(self.placeholders()).preview(spend=second, alpha=chance, weights=weights)
+        question = self.question(self.placeholders())
+        planned = question._plan(second, weights)
+        self.table.session.compile(lambda: self._compile(selection, planned, self.table.relation.sketch()))
+        asked = question._preview_of(planned, chance)
         noise = f"{selection.noise.kind} {float(selection.noise.scale):.4g}"
         row = PreviewRow("(keys)", first, noise, {}, hidden(selection))
         session, plan = self.table.session, self._plan((first, second))
@@ -146,8 +150,13 @@ class SelectingQuestion:
         chance, losses = read_alpha(alpha), self._losses(spend, selection_share)
         selection, plan = self._selection(losses[0]), self._plan(losses)
         # Weights that are none, and the like, are refused before anything is charged.
-        self.question(self.placeholders()).measurement(spend=losses[1], weights=weights)
-        ask = self.table.session.charge(plan, key=key, identity=lambda: self._identity(selection, losses[1], weights))
+        later = self.question(self.placeholders())._plan(losses[1], weights)
+        ask = self.table.session.charge(
+            plan,
+            key=key,
+            identity=lambda: self._identity(selection, losses[1], weights),
+            compiling=lambda: self._compile(selection, later, self.table.relation.rows()),
+        )
         groups: list[Key] = list(ask(selection.measurement))
         stages: tuple[Measurement, ...] = (selection.measurement,)
         if groups or self.grouped.other:
@@ -162,6 +171,13 @@ class SelectingQuestion:
             answer.keys, answer.groups, answer.estimates, answer.covers, chance, plan, self.table.unit, notes, stages,
             noise=answer.noise,
         )  # fmt: skip
+
+    def _compile(self, selection: Selection, later: Plan, rows: Rows) -> None:
+        """Refuse what is too large in either stage; which keys there will be is not known, and makes no difference."""
+        selection.counting.compile(rows)
+        question = self.question(self.placeholders())
+        without_keys = replace(question, collecting=replace(question.collecting, keys=Keys((), ((),))))
+        without_keys._compile(later, rows)
 
     def _identity(self, selection: Selection, loss: Loss, weights: Mapping[str, Number] | None) -> str:
         """What tells the question from others that have the same text: both of its stages."""

@@ -5,7 +5,14 @@ Ibis and the engines are heavy and optional: they are imported when a source is 
 
 from viameter.query.engines.capabilities import ENGINES, require, supports
 from viameter.query.engines.columns import arrow_table
-from viameter.query.engines.compiled import WEIGHT_OF_KEY, Statement, compile_query, compile_salted
+from viameter.query.engines.compiled import (
+    WEIGHT_OF_KEY,
+    Statement,
+    compile_query,
+    compile_salted,
+    require_short,
+    require_writable,
+)
 from viameter.query.engines.digests import native_digest, portable_digest, salt_in_sql
 from viameter.query.engines.duckdb_tables import copied
 from viameter.query.engines.errors import ConnectionLost, DataWarning, EngineError, NoConnection, UnreadableData
@@ -38,6 +45,8 @@ __all__ = [
     "public_table",
     "ready",
     "require",
+    "require_short",
+    "require_writable",
     "run",
     "salt_in_sql",
     "sql_of",

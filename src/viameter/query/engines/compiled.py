@@ -27,6 +27,16 @@ MOST_QUERIES = 256
 """How many compiled queries a table keeps."""
 MOST_WEIGHT = 2**26
 """How much they weigh together at most: about as many bytes as they and what they hold."""
+MOST_SQL = 2**18
+"""How many letters of SQL a query may have. Ibis writes 50 to 100 kB a second, PostgreSQL and DuckDB plan as much in a
+second, and Spark a tenth of it; 40 nested roundings have 40 kB.
+"""
+MOST_VALUES = MOST_SQL // 8
+"""How many different values a query may have, which is seen before it is written: none has fewer letters."""
+MOST_BOUND = 40
+"""How many values may be bound by inner selects, each within the next: the writer of SQL takes 11 calls to each, and
+Python ends at 1000.
+"""
 WEIGHT_OF_KEY = 128
 """What a key weighs that a query is known by."""
 
@@ -140,6 +150,27 @@ def written_sql(backend: Any, query: Any, *, pretty: bool) -> str:
     return _written(backend, _tree(backend, query), pretty=pretty)
 
 
+def require_writable(query: Any) -> None:
+    """Refuse a query that would take long to write, before that."""
+    import ibis.expr.operations as ops
+
+    _require_at_most(MOST_VALUES, len(query.op().find(ops.Value)), "different values")
+    _require_at_most(MOST_BOUND, len(query.op().find(ops.Unnest)), "nested selects")
+
+
+def require_short(statement: Statement) -> None:
+    """Refuse a query that would take an engine long to plan."""
+    _require_at_most(MOST_SQL, len(statement.sql), "letters of SQL")
+
+
+def _require_at_most(most: int, size: int, what: str) -> None:
+    if size > most:
+        raise ParameterError(
+            f"the question is too large: a query of it has {size:,} {what}, and at most {most:,} are run; nothing was "
+            "charged: ask for fewer aggregates at once, or nest and derive less"
+        )
+
+
 def _tree(backend: Any, query: Any) -> Any:
     try:
         # Not by the backend, which logs what it compiles if Ibis was set to be verbose.
@@ -156,7 +187,8 @@ def _written(backend: Any, tree: Any, *, pretty: bool = False) -> str:
 
 
 def _cannot_be_written(backend: Any, error: Exception) -> ParameterError:
-    return ParameterError(f"this query cannot be written for {backend.name} ({type(error).__name__})")
+    why = "it is nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
+    return ParameterError(f"this query cannot be written for {backend.name} ({why})")
 
 
 def _places(tree: Any, placeholder: str) -> int:

@@ -38,6 +38,9 @@ def public_table(
     require(table.engine, "public tables")
     rows = arrow_table(columns, types=types)
     backend, turn, content = table.backend, turn_of(table.backend), _content(rows)
+    if table.is_sketch:
+        ibis = import_ibis()
+        return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=f"public_{content}")
     failed = ""
     with turn.lock, aside(backend), without_warnings_of_engines():
         turn.drop_what_is_unused()

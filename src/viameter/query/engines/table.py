@@ -59,6 +59,8 @@ class EngineTable:
     """Names of columns of types that questions cannot use; they are left out of the expression."""
     compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)
     """The queries that were asked of it last; one store for all tables that are made of one that was opened."""
+    is_sketch: bool = field(default=False, kw_only=True)
+    """Whether queries of it are compiled and never run, so that nothing need be brought to the engine for them."""
 
     def __post_init__(self) -> None:
         ibis = import_ibis()

@@ -35,6 +35,7 @@ exists, from the year 1000.
 Expressions are data: frozen, compared by `same_as` or `key`, stored by `to_json`. Their constants are public.
 """
 
+from viameter.query.expressions.binding import filtered, with_columns
 from viameter.query.expressions.building import case, greatest, least, make
 from viameter.query.expressions.constants import literal
 from viameter.query.expressions.document import from_json, to_json
@@ -54,6 +55,7 @@ __all__ = [
     "Type",
     "case",
     "evaluate",
+    "filtered",
     "from_json",
     "greatest",
     "least",
@@ -63,4 +65,5 @@ __all__ = [
     "to_json",
     "type_of_ibis",
     "type_of_value",
+    "with_columns",
 ]

@@ -19,12 +19,8 @@ from typing import Any
 from viameter.errors import FormatError
 from viameter.query.expressions.building import kind_named, make
 from viameter.query.expressions.constants import literal
-from viameter.query.expressions.nodes import Call, Column, Expression, Literal
+from viameter.query.expressions.nodes import DEEPEST, MOST_NODES, Call, Column, Expression, Literal
 from viameter.query.expressions.schema import Schema
-
-DEEPEST = 100
-"""How deeply documents may be nested: each level is a level of calls in Python."""
-MOST_NODES = 10_000
 
 
 def to_json(expression: Expression) -> dict[str, Any]:
@@ -56,7 +52,7 @@ class _Reader:
 
     def read(self, document: Any, depth: int) -> Expression:
         self.nodes += 1
-        if depth > DEEPEST or self.nodes > MOST_NODES:
+        if depth >= DEEPEST or self.nodes > MOST_NODES:
             raise FormatError(f"the expression has more than {MOST_NODES} nodes or is nested deeper than {DEEPEST}")
         if isinstance(document, (bool, int, float, str)):
             return literal(document)

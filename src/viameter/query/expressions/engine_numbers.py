@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from viameter.query.expressions.engine_values import above, below, constant, constant_like, settled
+from viameter.query.expressions.nodes import Expression
 from viameter.query.expressions.reference import LARGEST_EXPONENT
 from viameter.query.expressions.types import INT64_MIN, Kind, Type, integer
 
@@ -132,17 +133,14 @@ def _exp(value: Any) -> Any:
     return ibis.ifelse(value < -end, number(0.0), harmless.exp())
 
 
-def rounded(call: Any, table: Any) -> Any:
+def rounded(value: Expression, multiple: Expression) -> Expression:
     """A number rounded to a multiple, by operations that are there already."""
     from viameter.query.expressions.building import case
-    from viameter.query.expressions.to_engine import to_ibis
 
-    value, multiple = call.arguments
     if value.type.kind is Kind.INTEGER:
         rest = value % multiple
-        return to_ibis(value + case((rest >= multiple - rest, multiple - rest), default=-rest), table)
-    steps = (value / multiple + 0.5).floor()
-    return to_ibis(steps * multiple, table)
+        return value + case((rest >= multiple - rest, multiple - rest), default=-rest)
+    return (value / multiple + 0.5).floor() * multiple
 
 
 INTEGERS: dict[str, Callable[..., Any]] = {

@@ -13,6 +13,9 @@ from viameter.errors import ParameterError, plain
 from viameter.query.expressions.methods import Methods
 from viameter.query.expressions.types import Kind, Type
 
+MOST_NODES, DEEPEST = 10_000, 100
+"""How large an expression may be, and how deeply nested: each level is a level of calls in Python."""
+
 
 class Expression(Methods):
     """A value of each row. Compare it, compute with it, call its methods: each makes another expression."""
@@ -25,6 +28,18 @@ class Expression(Methods):
     """The names of the columns that are read."""
     key: Hashable
     """What two expressions have in common if and only if they are the same tree."""
+    nodes: int
+    """How many nodes the tree has, each as often as it occurs."""
+    depth: int
+    """How deeply they are nested."""
+
+    def require_moderate(self, where: str) -> None:
+        """Refuse what is too large to be written down, which is seen at once; so nothing here writes it either."""
+        if self.nodes > MOST_NODES or self.depth > DEEPEST:
+            raise ParameterError(
+                f"{where}: the expression has {self.nodes:,} nodes, {self.depth:,} deep; expected at most "
+                f"{MOST_NODES:,} nodes, {DEEPEST} deep: derive some of it as a column first"
+            )
 
     def same_as(self, other: object) -> bool:
         """Whether the other is the same expression, node by node."""
@@ -33,7 +48,7 @@ class Expression(Methods):
     def __repr__(self) -> str:
         from viameter.query.expressions.writing import written
 
-        return written(self)
+        return written(self) if self.nodes <= MOST_NODES else f"<an expression of {self.nodes:,} nodes>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,6 +64,8 @@ class Column(Expression):
     type: Type
     columns: frozenset[str] = field(init=False)
     key: Hashable = field(init=False)
+    nodes: int = field(init=False, default=1)
+    depth: int = field(init=False, default=1)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not isinstance(self.type, Type):
@@ -67,6 +84,8 @@ class Literal(Expression):
     type: Type
     columns: frozenset[str] = field(init=False)
     key: Hashable = field(init=False)
+    nodes: int = field(init=False, default=1)
+    depth: int = field(init=False, default=1)
 
     def __post_init__(self) -> None:
         from viameter.query.expressions.constants import require_constant
@@ -86,6 +105,8 @@ class Call(Expression):
     type: Type = field(init=False)
     columns: frozenset[str] = field(init=False)
     key: Hashable = field(init=False)
+    nodes: int = field(init=False)
+    depth: int = field(init=False)
 
     def __post_init__(self) -> None:
         from viameter.query.expressions.typing_rules import type_of_call
@@ -93,5 +114,7 @@ class Call(Expression):
         object.__setattr__(self, "type", type_of_call(self.operation, self.arguments, self.options))
         columns: frozenset[str] = frozenset().union(*(argument.columns for argument in self.arguments))
         object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "nodes", 1 + sum(argument.nodes for argument in self.arguments))
+        object.__setattr__(self, "depth", 1 + max(argument.depth for argument in self.arguments))
         key = ("call", self.operation, tuple(argument.key for argument in self.arguments), self.options)
         object.__setattr__(self, "key", key)

@@ -35,6 +35,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 def to_ibis(expression: Expression, table: Any) -> Any:
     """The expression as a value of an Ibis table with its columns: int64, float64, boolean, string, date, timestamp.
 
+    Parts that occur several times are one value; `binding` writes them once.
+
     >>> import ibis
     >>> from viameter.query.expressions import Column, Type
     >>> table = ibis.table({"distance": "int32"}, name="flights")
@@ -43,32 +45,49 @@ def to_ibis(expression: Expression, table: Any) -> Any:
     """
     if not isinstance(expression, Expression):
         raise ParameterError(f"to_ibis takes an expression: got a value of type {type(expression).__name__}")
-    if isinstance(expression, Column):
-        return reading(expression, table)
-    if not expression.columns:
-        # Engines compute what is constant while they plan, outside of every guard.
-        return constant(evaluate(expression, {}), expression.type.kind)
-    assert isinstance(expression, Call)
-    operation, arguments, options = expression.operation, expression.arguments, expression.options
-    values = [to_ibis(argument, table) for argument in arguments]
-    types = [argument.type for argument in arguments]
-    kind = types[0].kind
-    if operation in COMPARISONS:
-        return COMPARISONS[operation](*values)
-    if operation in OTHERS:
-        return OTHERS[operation](*values)
-    if operation in time.OPERATIONS:
-        return time.OPERATIONS[operation](*values, *options)
-    if operation in text.OPERATIONS:
-        constants = [argument.value for argument in arguments[1:] if isinstance(argument, Literal)]
-        return text.OPERATIONS[operation](values[0], *constants, *options)
-    if operation == "cast":
-        return _cast(values[0], kind, Kind(options[0]))
-    if operation == "round_to":
-        return numbers.rounded(expression, table)
-    if kind is Kind.INTEGER and operation in numbers.INTEGERS:
-        return numbers.INTEGERS[operation](*values, types, may_leave_64_bits(operation, types))
-    return numbers.REALS[operation](*values)
+    return _Encoder(table)(expression)
+
+
+class _Encoder:
+    """Expressions as values of one table; each is encoded once, however often it occurs."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self._known: dict[int, tuple[Expression, Any]] = {}
+        """By identity, which the expression that is held keeps."""
+
+    def __call__(self, expression: Expression) -> Any:
+        if id(expression) not in self._known:
+            self._known[id(expression)] = expression, self._encoded(expression)
+        return self._known[id(expression)][1]
+
+    def _encoded(self, expression: Expression) -> Any:
+        if isinstance(expression, Column):
+            return reading(expression, self.table)
+        if not expression.columns:
+            # Engines compute what is constant while they plan, outside of every guard.
+            return constant(evaluate(expression, {}), expression.type.kind)
+        assert isinstance(expression, Call)
+        operation, arguments, options = expression.operation, expression.arguments, expression.options
+        if operation == "round_to":
+            return self(numbers.rounded(*arguments))
+        values = [self(argument) for argument in arguments]
+        types = [argument.type for argument in arguments]
+        kind = types[0].kind
+        if operation in COMPARISONS:
+            return COMPARISONS[operation](*values)
+        if operation in OTHERS:
+            return OTHERS[operation](*values)
+        if operation in time.OPERATIONS:
+            return time.OPERATIONS[operation](*values, *options)
+        if operation in text.OPERATIONS:
+            constants = [argument.value for argument in arguments[1:] if isinstance(argument, Literal)]
+            return text.OPERATIONS[operation](values[0], *constants, *options)
+        if operation == "cast":
+            return _cast(values[0], kind, Kind(options[0]))
+        if kind is Kind.INTEGER and operation in numbers.INTEGERS:
+            return numbers.INTEGERS[operation](*values, types, may_leave_64_bits(operation, types))
+        return numbers.REALS[operation](*values)
 
 
 def _case(*values: Any) -> Any:

@@ -1,0 +1,190 @@
+"""Nested expressions: text and plans grow with the expression and no faster, and values are the reference's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.query.expressions.generating import columns_of
+from tests.query.expressions.nasty import nasty_table
+from tests.query.expressions.nesting import NESTED, nested, spine
+from tests.query.expressions.test_engines_agree import agree
+
+import viameter as vm
+from viameter.query.bounding import Limits, contributions
+from viameter.query.engines import EngineTable, run, sql_of
+from viameter.query.expressions import Expression, Schema, binding, evaluate, filtered, to_ibis, with_columns
+from viameter.query.expressions.typing_rules import RULES
+from viameter.query.relation import Relation, source_rows
+from viameter.query.units import per
+
+LEVELS = (4, 8, 12)
+CASES = [(operation, place) for operation, cases in NESTED.items() for place in range(len(cases))]
+ROWS: dict[str, list[Any]] = {
+    "u": [n % 7 for n in range(60)],
+    "items": [n % 13 - 3 for n in range(60)],
+    "x": [n / 8 for n in range(60)],
+}
+Load = Callable[[Any, str, Any], EngineTable]
+
+
+@pytest.fixture(autouse=True)
+def without_jit(request: pytest.FixtureRequest) -> None:
+    """PostgreSQL would take longer to compile such queries to machine code than to run them."""
+    if "backend" in request.fixturenames and (found := request.getfixturevalue("backend")).name == "postgres":
+        with found.con.transaction():
+            found.con.execute("SET jit = off")
+
+
+@pytest.fixture(scope="module")
+def table(backend: Any, load: Load) -> EngineTable:
+    return load(backend, "nested_rows", nasty_table())
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    return list(nasty_table().to_pylist())
+
+
+def query(table: EngineTable, expression: Expression) -> Any:
+    made = with_columns(table.expression, {"found": to_ibis(expression, table.expression)})
+    return made.select("row", "found")
+
+
+def plan_of(table: EngineTable, sql: str) -> str:
+    """What the engine says that it would do; Spark takes long to ask."""
+    if table.engine == "pyspark":
+        return ""
+    return str(table.backend.con.execute(f"EXPLAIN (FORMAT JSON) {sql}").fetchall())
+
+
+def test_every_operation_of_the_grammar_is_nested_here() -> None:
+    assert set(NESTED) == set(RULES)
+
+
+@pytest.mark.parametrize(("operation", "place"), CASES, ids=[f"{name}-{place}" for name, place in CASES])
+def test_text_and_plan_grow_with_nesting_and_no_faster(table: EngineTable, operation: str, place: int) -> None:
+    column, nest = NESTED[operation][place]
+    columns = columns_of(Schema.of_ibis(table.ibis_schema))
+    texts: dict[str, list[str]] = {"column": [], "filter": []}
+    for depth in LEVELS:
+        expression = nested(columns[column], nest, columns, depth)
+        made = query(table, expression)
+        # Engines push filters through selects, and write out there what is in these.
+        texts["column"].append(sql_of(table, made.filter(made["found"].notnull()), pretty=False))
+        is_there = to_ibis(~expression.is_null(), table.expression).fill_null(False)
+        texts["filter"].append(sql_of(table, filtered(table.expression, is_there), pretty=False))
+    texts["plan"] = [plan_of(table, sql) for sql in texts["column"]]
+    for small, middle, large in (map(len, each) for each in texts.values()):
+        assert large - middle <= 2 * (middle - small) + 8000
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_deep_expressions_give_what_the_reference_gives(
+    table: EngineTable, rows: list[dict[str, Any]], seed: int
+) -> None:
+    if table.engine == "pyspark" and seed > 1:
+        pytest.skip("Spark takes seconds for each")
+    expression = spine(columns_of(Schema.of_ibis(table.ibis_schema)), 30 if table.engine != "pyspark" else 12, seed)
+    found = {row["row"]: row["found"] for row in run(table, query(table, expression))}
+    assert len(found) == len(rows)
+    wrong = [
+        (row, found[row["row"]], evaluate(expression, row))
+        for row in rows
+        if not agree(expression, found[row["row"]], evaluate(expression, row))
+    ]
+    assert wrong == []
+
+
+REPORTED: dict[str, Callable[[Any], Any]] = {
+    "round_to": lambda items: nested(items, lambda e, _: e.round_to(3), {}, 5) > 0,
+    "clip": lambda items: nested(items, lambda e, _: e.clip(0, 9), {}, 12) > 0,
+    "floor_divide": lambda items: items // items // items // items // items > 0,
+    "sums": lambda items: nested(items, lambda e, _: e + items, {}, 40) > 0,
+}
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_nested_filters_are_answered(backend: Any, load: Load, name: str) -> None:
+    opened = vm.open(load(backend, "reported", ROWS).expression, unit=vm.per("u", rows=20), budget=vm.zcdp(10**9))
+    kept = opened.filter(REPORTED[name](opened["items"]))
+    answer = kept.agg(n=vm.count()).release(spend=vm.zcdp(10**8))
+    expected = [evaluate(REPORTED[name](opened["items"]), {"items": item}) for item in ROWS["items"]].count(True)
+    assert round(answer["n"].value[0]) == expected
+
+
+def test_columns_derived_of_one_another_are_answered(backend: Any, load: Load) -> None:
+    opened = vm.open(load(backend, "derived", ROWS).expression, unit=vm.per("u", rows=20), budget=vm.zcdp(10**9))
+    table, expected = opened, [(item % 97, item % 89) for item in ROWS["items"]]
+    table = table.derive(c0=table["items"] % 97, c1=table["items"] % 89)
+    last_level = 8 if backend.name == "pyspark" else 24  # Spark takes seconds for each
+    for level in range(2, last_level + 1):
+        one, other = table[f"c{level - 1}"], table[f"c{level - 2}"]
+        table = table.derive(**{f"c{level}": (one * 3 + other - one) % 1009})
+        expected = [(last, (last * 3 + before - last) % 1009) for before, last in expected]
+    answer = table.filter(table[f"c{last_level}"] > 500).agg(n=vm.count()).release(spend=vm.zcdp(10**8))
+    assert round(answer["n"].value[0]) == sum(last > 500 for _, last in expected)
+
+
+def _unbound(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LARGEST", "LARGEST_COLUMN", "TALLEST"):
+        monkeypatch.setattr(binding, name, 10**9)
+
+
+def relation(backend: Any, load: Load) -> Relation:
+    return Relation(source_rows(load(backend, "hidden", ROWS), "u"), per("u", rows=2))
+
+
+def test_hidden_columns_are_in_no_result_and_change_no_sample(
+    backend: Any, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made() -> Any:
+        rows = relation(backend, load)
+        rows = rows.filter(rows["items"].round_to(2).round_to(3) > -3)
+        clipped = nested(rows["items"], lambda e, _: e.clip(-2, 8), {}, 6)
+        return rows.derive({"k": clipped.round_to(3), "w": rows["x"].clip(0, 5).floor()})
+
+    asked: dict[str, Any] = {"unit": "viameter_unit", "groups": ["k"], "totals": {"n": 1, "s": "w"}, "salt": "salt"}
+    results = []
+    for _ in range(2):
+        rows = made().rows()
+        assert set(rows.expression.columns) == {"u", "items", "x", "k", "w", "viameter_unit"}
+        assert list(rows.schema) == ["u", "items", "x", "k", "w"]
+        found = [
+            contributions(rows.expression, engine=backend.name, limits=limits, order="portable", **asked)
+            for limits in (Limits(rows=2), Limits(groups=1, per_group=3))
+        ]
+        text = sql_of(rows.on, found[0], pretty=False)
+        results.append([sorted(map(repr, run(rows.on, query))) for query in found])
+        assert (binding.HIDDEN in text) is (len(results) == 1)
+        _unbound(monkeypatch)
+    assert results[0] == results[1]
+
+
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    "count": lambda t: t.agg(n=vm.count()),
+    "mean": lambda t: t.agg(m=vm.mean("x", bounds=(0, 8))),
+    "variance": lambda t: t.agg(v=vm.variance("x", bounds=(0, 8)), m=vm.mean(t["x"].clip(0, 5), bounds=(0, 5))),
+    "filter": lambda t: t.filter((t["items"] > 3) & (t["x"] < 5) | (t["items"].round_to(10) == 0)).agg(n=vm.count()),
+    "derive": lambda t: t.derive(y=t["x"] * 60, z=t["items"] + t["u"]).agg(m=vm.sum("y", bounds=(0, 99))),
+    "groups": lambda t: t.derive(b=t["x"].bin([0, 2, 4, 8])).group_by("b", keys=[0, 1, 2]).agg(n=vm.count()),
+    "median": lambda t: t.agg(m=vm.median("x", bounds=(0, 8))),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_questions_have_no_inner_selects(
+    duckdb_backend: Any, load: Load, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def texts() -> list[str]:
+        source = load(duckdb_backend, "plain_rows", ROWS).expression
+        table = vm.open(source, unit=vm.per("u", rows=2), budget=vm.zcdp(1), order="portable")
+        question = PLAIN[name](table)
+        question.preview(spend=vm.zcdp("1/10"))
+        kept = question.table.relation.rows().on.compiled._kept.values()
+        return ["".join(compiled.pieces) for compiled, _ in kept]
+
+    bound = texts()
+    _unbound(monkeypatch)
+    assert bound == texts() and bound
