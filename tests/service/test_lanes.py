@@ -15,7 +15,7 @@ import pytest
 from tests.faulty_proxy import FaultyProxy
 from tests.query.engines.postgres_server import running_server
 from tests.service.serving import PATIENCE, WAGES, Running
-from tests.service.test_waiting import wait_until
+from tests.service.test_waiting import engine_is_busy, wait_until
 
 import viameter as vm
 from viameter.query.engines import jobs, postgres_links, running
@@ -283,6 +283,25 @@ def test_a_warehouse_that_does_not_end_queries_is_asked_no_more_until_it_did(
 
 
 # Lanes.
+
+
+def test_while_the_questions_of_one_dataset_wait_those_of_another_are_answered(run_service: Start) -> None:
+    there = run_service(limits={"queries": 2})
+    desk = there.service.desk
+    question = {**COUNT, "spend": {"zcdp": "1/1000"}}
+    assert there.ask(ANALYST, "visits", question, key="known").status_code == 200
+    with engine_is_busy(there, "visits"):
+        waiting = [desk.ask(ANALYST, "visits", question, f"k{number}") for number in range(10)]
+        wait_until(lambda: desk._lane("visits").engine._threads == 2, "nobody waits for the engine")
+        # Those of another dataset; and of the same one, what needs no engine.
+        assert there.ask("analyst-wages", "wages", key="wages").status_code == 200
+        assert there.api(ANALYST, "POST", "/datasets/visits/preview", json=question).status_code == 200
+        assert there.ask(ANALYST, "visits", question, key="known").json()["replayed"] is True
+        assert not any(job.future.done() for job in waiting)
+        assert charges(there) == ["known", "wages"]
+    for job in waiting:
+        assert job.future.result(PATIENCE)["state"] == "released"
+    assert len(charges(there)) == 12
 
 
 def test_a_crew_has_no_thread_without_work_and_no_more_than_its_number() -> None:
