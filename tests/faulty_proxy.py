@@ -195,14 +195,6 @@ def _connected(host: str, port: int) -> socket.socket:
     return end
 
 
-def _connected(host: str, port: int) -> socket.socket:
-    if not host.startswith("/"):
-        return socket.create_connection((host, port))
-    end = socket.socket(socket.AF_UNIX)
-    end.connect(f"{host}/.s.PGSQL.{port}")
-    return end
-
-
 def _close(*ends: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     for end in ends:
         with contextlib.suppress(OSError):

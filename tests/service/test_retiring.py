@@ -98,8 +98,7 @@ def test_what_waits_while_its_dataset_is_retired_is_not_charged(run_service: Cal
     spent = running.spent()
     running.service.catalog.retire("visits", by="cus", why="over")
     question = running.api("analyst-visits", "GET", "/datasets/visits/releases/k").json()["question"]
-    job = running.service.desk.ask_again("analyst-visits", "visits", question, "later")
-    assert job is not None
+    job = running.service.desk.ask("analyst-visits", "visits", question, "later")
     with pytest.raises(DatasetRetired):
         job.future.result(60)
     assert running.spent() == spent

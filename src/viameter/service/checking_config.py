@@ -15,7 +15,9 @@ from viameter.ledger import Ledger, Scope
 from viameter.service.catalog import SETTLED, Catalog
 from viameter.service.config import Config, Dataset, Source
 from viameter.service.database import NoTables, OlderTables
+from viameter.service.reachable import Reachable
 from viameter.service.state import Registered, State
+from viameter.service.watching import Metrics
 from viameter.session.written_values import read_loss, read_unit
 
 NO_LEDGER = "has no ledger yet"
@@ -47,7 +49,7 @@ def check_config(config: Config) -> list[Finding]:
         state = None if ledger is None else _state(config, ledger, found, stack)
         if ledger is None or state is None:
             return found  # which datasets there are is not known
-        catalog = Catalog(state, ledger, config.sources, config.limits)
+        catalog = Catalog(state, ledger, config.sources, config.limits, Reachable(Metrics()))
         said = {dataset.name: dataset for dataset in config.datasets}
         registered = state.datasets()
         for one in registered:
