@@ -93,7 +93,7 @@ class _Bound:
         for node in nodes:
             value = _with_parts(node, made)
             if node in names:
-                kept = [names[other] for other in earlier if last[other] >= len(earlier)]
+                kept = [names[other] for other in earlier if last[other] > len(earlier)]
                 # Ibis finds columns of the table as it was in the table as it is: each one is handed on unchanged.
                 table = table.select(*own, *kept, **{names[node]: ibis.array([value.to_expr()]).unnest()})
                 value = table[names[node]].op()

@@ -52,7 +52,7 @@ class _Reader:
 
     def read(self, document: Any, depth: int) -> Expression:
         self.nodes += 1
-        if depth >= DEEPEST or self.nodes > MOST_NODES:
+        if depth > DEEPEST or self.nodes > MOST_NODES:
             raise FormatError(f"the expression has more than {MOST_NODES} nodes or is nested deeper than {DEEPEST}")
         if isinstance(document, (bool, int, float, str)):
             return literal(document)
