@@ -90,7 +90,7 @@ def test_people_take_turns(run_service: Start) -> None:
     waiting = desk._lane("visits").engine._queues
     with engine_is_busy(running):
         many = [desk.ask("analyst-visits", "visits", COUNT, f"k{number}") for number in range(5)]
-        wait_until(lambda: order and len(waiting["analyst-visits"]) == 4, "nothing runs")
+        wait_until(lambda: order and len(waiting.get("analyst-visits", ())) == 4, "nothing runs")
         one = desk.ask("analyst-all", "visits", COUNT, "k")
         wait_until(lambda: "analyst-all" in waiting, "the other one does not wait")
     for job in (*many, one):
