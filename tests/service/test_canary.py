@@ -41,8 +41,11 @@ def make_birds(folder: Path) -> list[dict[str, Any]]:
             f"CASE WHEN range = 7 THEN {NUMBER} ELSE range END AS age FROM range(50)"
         )
         made.execute(
+            "CREATE TABLE caged AS SELECT * FROM birdtypes"
+        )  # rows of their own, which have a budget of their own
+        made.execute(
             "CREATE VIEW cages AS SELECT id, word, age, CAST(word AS INTEGER) AS cast_of, "
-            f"CASE WHEN id = 7 THEN error('{TEXT}') ELSE word END AS told FROM birdtypes"
+            f"CASE WHEN id = 7 THEN error('{TEXT}') ELSE word END AS told FROM caged"
         )
     types = {"types": {"age": "integer", "wait": "integer"}}
     birds = {"unit": {"per": "person", "rows": 2}, "table": "birds.csv", **types}

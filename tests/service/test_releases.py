@@ -139,7 +139,8 @@ def slow_datasets(folder: Path) -> list[dict[str, Any]]:
     make_folder(folder)
     with duckdb.connect(str(folder / "views.duckdb")) as made:
         made.execute("CREATE TABLE fine AS SELECT range AS id, range % 3 AS kind FROM range(50)")
-        failing = "SELECT id, CASE WHEN id = 7 THEN error('CANARY') ELSE kind END AS kind FROM fine"
+        made.execute("CREATE TABLE others AS SELECT * FROM fine")
+        failing = "SELECT id, CASE WHEN id = 7 THEN error('CANARY') ELSE kind END AS kind FROM others"
         made.execute(f"CREATE VIEW failing AS {failing}")
         made.execute(
             "CREATE VIEW stalling AS SELECT a.range AS id, hash(a.range + b.range) % 3 AS kind "

@@ -73,20 +73,16 @@ def open_named(backend: Any, schema: str | None, name: str, *, shown: str) -> En
     return EngineTable(native_table(backend, name, space, columns), backend)
 
 
-_KIND = """
-SELECT relkind::text, pg_catalog.row_security_active(oid) FROM pg_catalog.pg_class
-WHERE oid = pg_catalog.to_regclass(%s)
-"""
+_IS_HIDDEN = "SELECT pg_catalog.row_security_active(pg_catalog.to_regclass(%s))"
 
 
 def _probe(backend: Any, relation: str, columns: Mapping[str, Reading | None]) -> None:
-    """Read no row of the columns that questions can use, as questions will; of a foreign table one, and drop it.
+    """Read no row of the columns that questions can use: what the server refuses at all it refuses here.
 
-    What the server refuses it refuses here: privileges are looked at and foreign servers are called when a query
-    begins, but what a foreign table names there only when a row is fetched.
+    Privileges are looked at, materialized views must be populated and foreign servers are called when a query begins.
     """
     with backend.con.transaction():
-        kind, is_hidden = backend.con.execute(_KIND, [relation]).fetchone()
+        (is_hidden,) = backend.con.execute(_IS_HIDDEN, [relation]).fetchone()
         if is_hidden:
             raise ParameterError(
                 f"{relation}: row-level security hides rows of it from this user, by policies that may look at other "
@@ -99,7 +95,7 @@ def _probe(backend: Any, relation: str, columns: Mapping[str, Reading | None]) -
                 "privilege on them"
             )
         listed = ", ".join(_quoted(name) for name in usable)
-        backend.con.execute(f"SELECT {listed} FROM {relation} LIMIT {1 if kind == 'f' else 0}").fetchall()
+        backend.con.execute(f"SELECT {listed} FROM {relation} LIMIT 0").fetchall()
 
 
 def _quoted(name: str) -> str:
