@@ -175,6 +175,8 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
     running: Running, faults: Faults, entry: dict[str, str], method: str, path: str, where: str
 ) -> None:
     """Statement after statement fails, until a request comes through; the kinds of failures take turns."""
+    if path == "/metrics" and where != "state":
+        return  # what was read last is given: see test_budget_metrics.py
     kinds = itertools.cycle(KINDS[where].items())
     for number in range(1, 60):
         name, error = next(kinds)
