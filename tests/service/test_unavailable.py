@@ -175,8 +175,6 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
     running: Running, faults: Faults, entry: dict[str, str], method: str, path: str, where: str
 ) -> None:
     """Statement after statement fails, until a request comes through; the kinds of failures take turns."""
-    if path == "/metrics" and where != "state":
-        return  # what was read last is given: see test_budget_metrics.py
     kinds = itertools.cycle(KINDS[where].items())
     for number in range(1, 60):
         name, error = next(kinds)
@@ -199,6 +197,13 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
     else:
         pytest.fail("every statement failed, and it never came through")
     assert CANARY not in running.log_text()
+
+
+def test_metrics_need_storage_for_the_token_alone(running: Running, faults: Faults) -> None:
+    for where, status in (("state", 503), ("ledger", 200)):
+        with faults.at(where, 1, OF_SQLITE["locked"]):
+            assert running.client("admin").get("/metrics").status_code == status
+            assert faults.has_failed
 
 
 def test_the_log_says_what_failed_and_where(running: Running, faults: Faults, entry: dict[str, str]) -> None:
