@@ -161,9 +161,9 @@ def prepared(running: Running, entry: dict[str, str], method: str, path: str, ke
     return lambda: running.client("admin").request(method, at, **sent)
 
 
-ROUTES = [
-    one for one in {**API_ROUTES, **PAGE_ROUTES} if one[1] not in ("/healthz", "/readyz", "/static/{digest}/{name}")
-]
+STORELESS = ("/healthz", "/readyz", "/static/{digest}/{name}", "/metrics")
+"""Those that need no storage; metrics need it for the token alone, and give what was read last."""
+ROUTES = [one for one in {**API_ROUTES, **PAGE_ROUTES} if one[1] not in STORELESS]
 GONE = {"server gone": OF_LEDGERS["server gone"]}
 """What stores of ledgers raise among themselves, at every statement: it must not leave their room."""
 KINDS = {"state": OF_TABLES, "ledger": OF_LEDGERS, "ledger, gone": GONE}
