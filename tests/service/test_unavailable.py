@@ -161,9 +161,9 @@ def prepared(running: Running, entry: dict[str, str], method: str, path: str, ke
     return lambda: running.client("admin").request(method, at, **sent)
 
 
-ROUTES = [
-    one for one in {**API_ROUTES, **PAGE_ROUTES} if one[1] not in ("/healthz", "/readyz", "/static/{digest}/{name}")
-]
+STORELESS = ("/healthz", "/readyz", "/static/{digest}/{name}", "/metrics")
+"""Those that need no storage; metrics need it for the token alone, and give what was read last."""
+ROUTES = [one for one in {**API_ROUTES, **PAGE_ROUTES} if one[1] not in STORELESS]
 GONE = {"server gone": OF_LEDGERS["server gone"]}
 """What stores of ledgers raise among themselves, at every statement: it must not leave their room."""
 KINDS = {"state": OF_TABLES, "ledger": OF_LEDGERS, "ledger, gone": GONE}
@@ -197,6 +197,13 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
     else:
         pytest.fail("every statement failed, and it never came through")
     assert CANARY not in running.log_text()
+
+
+def test_metrics_need_storage_for_the_token_alone(running: Running, faults: Faults) -> None:
+    for where, status in (("state", 503), ("ledger", 200)):
+        with faults.at(where, 1, OF_SQLITE["locked"]):
+            assert running.client("admin").get("/metrics").status_code == status
+            assert faults.has_failed
 
 
 def test_the_log_says_what_failed_and_where(running: Running, faults: Faults, entry: dict[str, str]) -> None:
