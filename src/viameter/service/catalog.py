@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -25,6 +26,7 @@ from viameter.service.least import least_spend
 from viameter.service.places import Place, in_spark, place_of
 from viameter.service.reachable import Reachable
 from viameter.service.state import DatasetRetired, Registered, State
+from viameter.service.watching import log
 from viameter.session import Table
 from viameter.session import open as open_table
 from viameter.session.budget import check_budget
@@ -280,12 +282,16 @@ class Catalog:
 
     def _opened_now(self, registered: Registered) -> Opened:
         name, batch = registered.name, self._batch(registered.name)  # before rows are read: later ones are read again
-        source, table = self._source(registered.document)
         try:
+            source, table = self._source(registered.document)
             rows = self._open_rows(registered.document, source, table, strict=False)
+            place = self._place(registered.document, source, table, rows)
         except UnreadableData:
             raise ParameterError(UNREADABLE.format(name)) from None
-        place = self._place(registered.document, source, table, rows)
+        except ParameterError as problem:
+            # Names of servers, files and other tables are nothing for whoever asks.
+            log("dataset_not_opened", level=logging.WARNING, dataset=name, why=str(problem))
+            raise SourceUnavailable(f"the rows of the dataset {name!r} cannot be reached") from None
         if registered.place not in place.texts:
             raise ParameterError(MOVED.format(name))
         place.refuse_same(name, self._state.datasets())

@@ -25,6 +25,7 @@ from viameter.errors import (
     LedgerUnavailable,
     OverBudget,
     ParameterError,
+    QueryableEnded,
     SealedError,
     SourceUnavailable,
     ViameterError,
@@ -299,7 +300,10 @@ class Desk:
         if request.settled is None:
             raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved))
         table = self._catalog.opened(asked.dataset).table.replayed_for(asked.by)
-        answer = release_of(read_question(table, asked.document), read_cost(asked.document), key=asked.key)
+        try:
+            answer = release_of(read_question(table, asked.document), read_cost(asked.document), key=asked.key)
+        except QueryableEnded:  # of two stages, and cut off after the first
+            raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved)) from None
         head = _head(asked, request.reserved)
         return {**head, "state": "released", "replayed": True, "answer": answer_document(answer)}
 
@@ -315,12 +319,12 @@ class Desk:
         if asked is None or asked.dataset != dataset or charged is None:
             raise Problem(404, "not_found", "nothing was asked here under that key")
         head = _head(asked, charged.reserved)
-        if charged.settled is None:
-            return {**head, "state": "running" if self._may_still_run(charged.reserved) else "lost"}
         try:
             return self._replayed(asked)
         except SealedError:
             return {**head, "state": "failed"}
+        except AnswerLost:
+            return {**head, "state": "running" if self._may_still_run(charged.reserved) else "lost"}
 
     def outcome(self, line: Line) -> str | None:
         """What came of a charge: answered, failed, running, or lost (cut off); None for what is no charge."""
