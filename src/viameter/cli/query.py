@@ -215,7 +215,7 @@ def _is_answered(table: Any, key: str | None) -> bool:
     """Whether the ledger has an answer under a key, so that it costs nothing more."""
     if key is None or table.ledger is None:
         return False
-    request = table.ledger.store.request(table.session.purse.meter.by, key)
+    request = table.ledger.request(table.session.purse.meter.by, key)
     return request is not None and request.settled is not None
 
 

@@ -222,7 +222,7 @@ class Catalog:
         return self._ledger.renew(name, by=by, why=why)
 
     def _batch(self, name: str) -> str:
-        scope = self._ledger.store.scope(name)
+        scope = self._scope(name)
         return scope.period if scope is not None and scope.terms.renews == ON_NEW_ROWS else ""
 
     def opened(self, name: str) -> Opened:

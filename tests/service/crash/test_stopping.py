@@ -142,14 +142,14 @@ def test_a_second_signal_does_not_wait(tmp_path: Path, which: signal.Signals) ->
     # Whoever waits for all of this fails: the tests are less patient.
     with serving(tmp_path, shutdown_seconds=1000, seconds=1000, queries=2) as served:
         questions = [Question(served, "endless", f"{number}") for number in range(2)]
-        wait_for(location, lambda books: len(books.charges) == 2)
+        wait_for(location, lambda books: len(books.charges) == 1)  # the other one waits for the engine
         served.signal(which)
         wait_until_refused(served)
         served.signal(which)
         assert served.ended() == 1
         assert all(reply is None or reply.status == 503 for reply in (one.answer() for one in questions))
     assert problems_of(location) == []
-    assert COST < read_books(location).spent["endless"] <= 2 * COST
+    assert 0 < read_books(location).spent["endless"] <= COST
 
 
 def test_all_that_is_waited_for_has_one_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,7 @@ def test_an_interrupt_does_not_wait_for_what_nobody_waits_for(tmp_path: Path) ->
         with served.connection() as connection:
             for number in range(2):
                 assert connection.ask("endless", f"{number}", Prefer="wait=0").status == 202
-        wait_for(location, lambda books: len(books.charges) == 2)
+        wait_for(location, lambda books: len(books.charges) == 1)
         served.signal(signal.SIGINT)
         assert served.process.stdout is not None
         while "stopping" not in served.process.stdout.readline():
