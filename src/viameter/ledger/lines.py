@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -12,7 +12,6 @@ from viameter.core import Loss
 from viameter.errors import UnknownScope
 from viameter.ledger.chain import Entry
 from viameter.ledger.ledger import Ledger
-from viameter.ledger.stores.base import Store
 from viameter.measures import loss_from_json
 
 
@@ -32,6 +31,8 @@ class Outcome(StrEnum):
         return _OUTCOME_WORDS[self]
 
 
+HANDLE = b'{"queryable":'
+"""How what is stored begins for a charge that spawned a queryable: what that answers is stored behind it."""
 _OUTCOME_WORDS = {
     Outcome.ANSWERED: "answered",
     Outcome.FAILED: "failed, and stays charged",
@@ -85,37 +86,24 @@ def history(ledger: Ledger, *, scope: str | None = None, last: int | None = None
         found = [line_of(entry) for entry in itertools.islice(entries_back(ledger, scope), last)]
         return tuple(reversed(with_outcomes(ledger, found)))
     first = 1 if last is None else max(ledger.head.seq - last + 1, 1)
-    entries = list(ledger.entries(first))
-    # Whatever settles a charge comes after it.
-    settled = dict(pair for entry in entries if (pair := _settling(entry)) is not None)
-    return tuple(_with_outcome(line_of(entry), settled) for entry in entries)
+    return tuple(with_outcomes(ledger, [line_of(entry) for entry in ledger.entries(first)]))
 
 
 def with_outcomes(ledger: Ledger, lines: Iterable[Line]) -> list[Line]:
     """The same lines, each charge with what came of it by now."""
     given = list(lines)
-    settled = ledger._ask(lambda store: _settled_by(store, [line for line in given if line.kind == "reserve"]))
-    return [_with_outcome(line, settled) for line in given]
+    charges = [line.seq for line in given if line.kind == "reserve"]
+    stored: dict[int, list[bytes | None]] = {number: [] for number in charges}
+    for number, beginning in ledger._ask(lambda store: list(store.beginnings(charges, len(HANDLE)))):
+        stored[number].append(beginning)
+    return [replace(line, outcome=_outcome(stored[line.seq])) if line.seq in stored else line for line in given]
 
 
-def _settled_by(store: Store, charges: Iterable[Line]) -> dict[int, Outcome]:
-    """The outcomes of charges that are settled, by the entry that charged them."""
-    requests = (store.request(line.by, line.key) for line in charges)
-    numbers = [one.settled for one in requests if one is not None and one.settled is not None]
-    return dict(pair for entry in store.entries_of(numbers) if (pair := _settling(entry)) is not None)
-
-
-def _settling(entry: Entry) -> tuple[int, Outcome] | None:
-    """The charge that an entry settles, and how; None if it settles none."""
-    if entry.kind not in ("commit", "fail") or entry.record["number"] != 0:
-        return None
-    return int(entry.record["reserved"]), Outcome.ANSWERED if entry.kind == "commit" else Outcome.FAILED
-
-
-def _with_outcome(line: Line, settled: Mapping[int, Outcome]) -> Line:
-    if line.kind != "reserve":
-        return line
-    return replace(line, outcome=settled.get(line.seq, Outcome.UNSETTLED))
+def _outcome(stored: Sequence[bytes | None]) -> Outcome:
+    """What came of a charge, by how what was stored for it begins: an answer, or a handle and what that answered."""
+    if stored and stored[-1] is None:
+        return Outcome.FAILED
+    return Outcome.ANSWERED if any(beginning != HANDLE for beginning in stored) else Outcome.UNSETTLED
 
 
 def entries_back(ledger: Ledger, scope: str) -> Iterator[Entry]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from viameter._version import __version__
@@ -18,6 +21,7 @@ from viameter.service.access import Action, roles_for
 from viameter.service.api import datasets, models, people, proofs, releases
 from viameter.service.api.needing import by_token, service_of
 from viameter.service.asgi import Front
+from viameter.service.lanes import Lane
 from viameter.service.problems import (
     UNEXPECTED,
     UNKNOWN_OUTCOME,
@@ -31,6 +35,8 @@ from viameter.service.service import Service
 from viameter.service.watching import describe_error, log
 
 API = "/api/v1"
+READY_SECONDS = 2.0
+"""Seconds within which the ledger and the tables answer where they can be read."""
 PARTS = (datasets, releases, people, proofs)
 CODES = {404: "not_found", 405: "wrong_method", 400: "malformed", 401: "unauthorized", 403: "forbidden"}
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -109,20 +115,35 @@ def _add_operations(app: FastAPI) -> None:
         """Whether the process answers."""
         return PlainTextResponse("ok\n")
 
+    storage = Lane(1)
+    asked: list[Future[None]] = []
+
+    async def can_be_read(service: Service) -> bool:
+        """Whether the ledger and the tables can be read; one thread asks, since a server that is gone says so late."""
+
+        def ask() -> None:
+            _ = service.ledger.head
+            service.state.acts(last=1)
+
+        if not asked or asked[0].done():
+            asked[:] = [storage.read("", ask)]
+        try:
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(asked[0])), READY_SECONDS)
+        except Exception:  # whatever it is, it is not ready
+            return False
+        return True
+
     @app.get("/readyz", include_in_schema=False)
-    def ready(request: Request) -> Response:
+    async def ready(request: Request) -> Response:
         """Whether the ledger and the tables can be read; and how many datasets cannot be reached, whose names may be
         private. These are asked after this reply, and what comes of it is in the next.
         """
         service = service_of(request)
-        try:
-            _ = service.ledger.head
-            service.state.acts(last=1)
-        except Exception:  # whatever it is, it is not ready
+        if not await can_be_read(service):
             return PlainTextResponse("not ready\n", 503)
-        service.desk.probe()
+        await run_in_threadpool(service.desk.probe)
         # One warehouse that is down is no reason to take all other datasets away.
-        lost, names = service.catalog.reachable.lost, service.catalog.names()
+        lost, names = service.catalog.reachable.lost, await run_in_threadpool(service.catalog.names)
         degraded = f"degraded: the rows of {lost} of {len(names)} datasets cannot be reached\n" if lost else ""
         return PlainTextResponse(f"ok\n{degraded}")
 
@@ -183,7 +204,7 @@ def _add_problems(app: FastAPI) -> None:
         said = [{"at": ".".join(str(part) for part in one["loc"]), "problem": one["msg"]} for one in found]
         if any(one["type"] == "json_invalid" for one in found):
             return reply(request, Problem(400, "malformed", "the body is not JSON"))
-        if any(one["type"] == "model_attributes_type" for one in found):
+        if any(one["type"] == "model_attributes_type" and len(one["loc"]) == 1 for one in found):
             wanted = "the body is to be a JSON object, sent with the header Content-Type: application/json"
             return reply(request, Problem(422, "invalid", wanted))
         first = said[0] if said else {"at": "", "problem": ""}

@@ -39,7 +39,7 @@ from viameter.service.config import Limits
 from viameter.service.documents import answer_document, preview_document
 from viameter.service.lanes import Lane
 from viameter.service.least import is_less
-from viameter.service.problems import NOTHING_SPENT, Problem, explained, not_found, unavailable
+from viameter.service.problems import NOTHING_SPENT, UNREACHABLE_ANSWER, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
 from viameter.session.purse import LAST_RELEASE
@@ -299,7 +299,10 @@ class Desk:
         request = self._charged(asked.by, asked.key)
         if request.settled is None:
             raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved))
-        table = self._catalog.opened(asked.dataset).table.replayed_for(asked.by)
+        try:
+            table = self._catalog.opened(asked.dataset).table.replayed_for(asked.by)
+        except SourceUnavailable:
+            raise Problem(503, "source_unavailable", UNREACHABLE_ANSWER, retry_after=5) from None
         try:
             answer = release_of(read_question(table, asked.document), read_cost(asked.document), key=asked.key)
         except QueryableEnded:  # of two stages, and cut off after the first

@@ -36,6 +36,10 @@ UNREACHABLE = (
     "the rows of this dataset cannot be reached now: their server is gone, or busy with a query that does not end. "
     "Nothing was spent: try again later"
 )
+UNREACHABLE_ANSWER = (
+    "this was charged before, and costs nothing more. What is stored of it is read with the columns of its dataset, "
+    "whose rows cannot be reached now: look again later"
+)
 UNEXPECTED = "something went wrong here, and nothing is said of it; the log of the service has this request's number"
 NO_TOKEN = (
     "a valid token is needed, as in `Authorization: Bearer vmt_...`: there is none, or it was mistyped, revoked, or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from viameter.service.reachable import Reachable
 from viameter.service.state import State
 from viameter.service.watching import Metrics, log
 
+MEANWHILE = 5.0
+"""Seconds that another process is given between the name of a dataset and its budget."""
 ADMIN = "admin"
 """Who the first person is called."""
 EVERYTHING = (Grant(Role.ADMIN), Grant(Role.CUSTODIAN), Grant(Role.ANALYST))
@@ -94,6 +97,8 @@ def open_service(config: Config) -> Service:
             try:
                 catalog.register(dataset.name, dataset.document, by="service", why="registered by the configuration")
             except (FormatError, ParameterError) as problem:
+                if _is_registered_meanwhile(catalog, dataset.name):
+                    continue  # by another process that was started with this one
                 raise FormatError(f"[[dataset]] {plain(dataset.name)}: {problem}") from None
         desk = Desk(catalog, ledger, state, config.limits, metrics)
         metrics.registry.register(BudgetMetrics(ledger, catalog.names, seconds=config.limits.seconds + GRACE))
@@ -102,6 +107,16 @@ def open_service(config: Config) -> Service:
         ledger.close()
         raise
     return Service(config, ledger, state, catalog, desk, metrics)
+
+
+def _is_registered_meanwhile(catalog: Catalog, name: str) -> bool:
+    """Whether a dataset has its budget, or gets it in the next moments: its name is written down first."""
+    until = time.monotonic() + MEANWHILE
+    while catalog.is_registered(name) and time.monotonic() < until:
+        if catalog.has_budget(name):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _differences(catalog: Catalog, dataset: Dataset) -> list[str]:

@@ -395,7 +395,7 @@ def test_a_custodian_changes_a_budget_for_a_reason_and_describes_a_column(arrive
     budget.get_by_label("epsilon").fill("5/4")
     budget.get_by_label("Why").fill("   ")
     guest.click("Change the budget")
-    expect(page.get_by_role("alert")).to_contain_text("the ledger keeps the reason")
+    expect(page.get_by_role("alert")).to_contain_text("the reason is kept for good")
     assert running.service.ledger.scope("wages").budget == pure(1)
     budget.get_by_label("Why").fill("a second study")
     guest.click("Change the budget")

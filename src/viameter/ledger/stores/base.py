@@ -109,6 +109,12 @@ class Store(ABC):
         for seq in sorted(numbers):
             yield from self.entries(seq, seq)
 
+    def beginnings(self, reserved: Collection[int], size: int) -> Iterator[tuple[int, bytes | None]]:
+        """How each answer begins that was stored for requests, in order, with its request; None for what failed."""
+        for number in sorted(reserved):
+            for stored in self.answers(number):
+                yield number, None if stored.content is None else stored.content[:size]
+
     def states(self) -> list[tuple[str, int, str]]:
         """Name, last entry and text of every scope, as they are kept and without reading them."""
         return [(scope.name, scope.seq, canonical(scope.to_json())) for scope in self.scopes()]

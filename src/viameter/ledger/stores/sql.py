@@ -354,6 +354,15 @@ class SQLStore(Store):
         wanted = sa.select(tables.answers).where(tables.answers.c.reserved == reserved).order_by("number")
         return [StoredAnswer(*row) for row in self._rows(wanted)]
 
+    def beginnings(self, reserved: Collection[int], size: int) -> Iterator[tuple[int, bytes | None]]:
+        """How each answer begins that was stored for requests, read in blocks."""
+        listed, columns = sorted(reserved), tables.answers.c
+        beginning = sa.func.substr(columns.content, 1, size, type_=sa.LargeBinary)
+        for start in range(0, len(listed), _AT_ONCE):
+            of = columns.reserved.in_(listed[start : start + _AT_ONCE])
+            wanted = sa.select(columns.reserved, beginning).where(of).order_by(columns.reserved, columns.number)
+            yield from ((number, found if found is None else bytes(found)) for number, found in self._rows(wanted))
+
     def all_answers(self) -> Iterator[StoredAnswer]:
         """All that was stored, request by request."""
         at = (-1, -1)

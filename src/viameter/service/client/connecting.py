@@ -95,4 +95,5 @@ def _client(token: Token, *, host: str) -> Any:
         follow_redirects=False,
         # What goes to this machine does not go through a proxy elsewhere, which would read it.
         trust_env=host not in HERE,
+        verify=httpx.create_ssl_context(),  # certificates of SSL_CERT_FILE are trusted there, too
     )

@@ -92,7 +92,7 @@ def show_form(
 async def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
     """What the question would cost. Nothing is read or spent, however often one looks."""
     sheet = await run_in_threadpool(sheet_of, visit)
-    whole, status = True, 422
+    whole, status, retry_after = True, 422, None
     problems: dict[str, str] = {}
     document: dict[str, Any] | None = None
     if "question" in sent:
@@ -112,12 +112,15 @@ async def preview_question(request: Request, dataset: DatasetName, visit: Sendin
         # What is wrong with the question, or passes: the form stays as it was filled in.
         if problem.status not in (422, 503):
             raise
-        message, status = problem.message, problem.status
+        message, status, retry_after = problem.message, problem.status, problem.retry_after
     else:
         shown = await run_in_threadpool(preview_view, visit, sheet, document, preview)
         return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, preview=shown)
     said: dict[str, Any] = {"problems": problems, "message": message, "status": status}
-    return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, **said)
+    answered = await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, **said)
+    if retry_after is not None:
+        answered.headers["retry-after"] = str(retry_after)
+    return answered
 
 
 @router.post("/datasets/{dataset}/release")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from viameter.errors import ParameterError, ViameterError
+from viameter.errors import LedgerUnavailable, ParameterError, ViameterError
 from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.service.access import ALL, GRANTED_BY_CUSTODIANS, Action, Role
 from viameter.service.api.datasets import grant_roles
@@ -190,6 +190,8 @@ def _page(
     assert registered is not None
     try:
         columns = _columns(catalog.opened(dataset), typed if failed == "column" else None)
+    except LedgerUnavailable:
+        raise
     except ViameterError:
         # Its rows cannot be reached. Its budget, and who may ask, can be changed all the same.
         columns = []

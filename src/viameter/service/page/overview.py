@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from viameter.errors import ViameterError
+from viameter.errors import LedgerUnavailable, ViameterError
 from viameter.query.showing.words import limit_words, unit_words
 from viameter.service.access import Action, Grant, Role
 from viameter.service.api.datasets import budgets_document
@@ -73,6 +73,8 @@ def show_dataset_page(request: Request, dataset: str, visit: Seeing) -> Response
     }
     try:
         opened = catalog.opened(dataset)
+    except LedgerUnavailable:
+        raise
     except ViameterError:
         # Its rows cannot be reached. What was spent of its budget is known all the same.
         return render(request, "dataset.html", visit=visit, about=None, **shown)
