@@ -11,6 +11,7 @@ from typing import Any
 from viameter.errors import ParameterError, plain
 from viameter.query.engines import public_table
 from viameter.query.expressions import Column, Kind, Schema, to_ibis
+from viameter.query.expressions.constants import is_storable
 from viameter.query.expressions.engine_values import one_of
 from viameter.query.rows import RESERVED, Rows
 
@@ -79,13 +80,14 @@ class Keys:
                 here = _is_in(table[name], values)
                 listed = here if listed is None else listed & here
             return self._marked(table, listed)
-        columns = {f"{RESERVED}key_{name}": [group[i] for group in self.groups] for i, name in enumerate(self.columns)}
+        # By number: with a prefix before it, a name may be longer than engines keep.
+        columns = {f"{RESERVED}key_{i}": [group[i] for group in self.groups] for i in range(len(self.columns))}
         # Nothing but NULL does not tell its type.
-        types = {f"{RESERVED}key_{name}": table[name].type() for i, name in enumerate(self.columns) if self._is_null(i)}
+        types = {f"{RESERVED}key_{i}": table[name].type() for i, name in enumerate(self.columns) if self._is_null(i)}
         public = public_table(rows.on, columns, types=types)
         matches = [
-            table[name].identical_to(public[f"{RESERVED}key_{name}"]) if self._has_null(i)
-            else table[name] == public[f"{RESERVED}key_{name}"]
+            table[name].identical_to(public[f"{RESERVED}key_{i}"]) if self._has_null(i)
+            else table[name] == public[f"{RESERVED}key_{i}"]
             for i, name in enumerate(self.columns)
         ]  # fmt: skip
         if not self.other:
@@ -207,7 +209,7 @@ def _fits(value: Any, kind: Kind) -> bool:
     if kind is Kind.INTEGER:
         return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
     if kind is Kind.TEXT:
-        return isinstance(value, str) and "\x00" not in value
+        return isinstance(value, str) and is_storable(value)
     if kind is Kind.DATE:
         return isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
     return isinstance(value, datetime.datetime)

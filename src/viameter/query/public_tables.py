@@ -13,6 +13,7 @@ from typing import Any
 
 from viameter.errors import ParameterError, plain
 from viameter.query.expressions import Schema, type_of_value
+from viameter.query.expressions.constants import is_storable
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,6 +56,12 @@ def public(table: Any) -> PublicTable:
     if not columns or len(sizes) != 1:
         raise ParameterError("a public table has columns of one length: got " + ", ".join(map(str, sorted(sizes))))
     plain_columns = {name: tuple(map(_plain_value, values)) for name, values in columns.items()}
+    for name, values in plain_columns.items():
+        if any(isinstance(value, str) and not is_storable(value) for value in values):
+            raise ParameterError(
+                f"public column {name!r}: expected text that is Unicode without NUL and single surrogates; "
+                "replace these letters, or leave out their rows"
+            )
     return PublicTable(plain_columns, Schema({name: _type(name, values) for name, values in plain_columns.items()}))
 
 

@@ -18,6 +18,7 @@ from viameter.query.bounding.identity import comparable
 from viameter.query.database import Database, database_space
 from viameter.query.engines import portable_digest, public_table
 from viameter.query.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
+from viameter.query.expressions.constants import is_storable
 from viameter.query.expressions.nullability import never_null, required_by
 from viameter.query.public_tables import PublicTable
 from viameter.query.rows import RESERVED, UNIT, Rows
@@ -25,6 +26,8 @@ from viameter.query.spaces import space_of
 from viameter.query.theorems import units_one_by_one
 from viameter.query.units import Unit
 
+LONGEST_NAME = 63
+"""How many bytes PostgreSQL keeps of a name: two that agree in so many would be one."""
 WHOLE = (Kind.INTEGER, Kind.BOOLEAN)
 
 
@@ -89,7 +92,8 @@ class Relation:
         """One more column for each expression, or another in the place of the one of that name."""
         for name, expression in columns.items():
             self._require(expression, None, f"derive({name}=...)")
-            _require_own(name)
+            if name not in self.schema:
+                _require_own(name)
         types = {**dict(self.schema), **{name: expression.type for name, expression in columns.items()}}
         _require_apart(types, columns)
         # A real beyond the range of columns is NULL when it is read again.
@@ -129,15 +133,16 @@ class Relation:
         def join(rows: Rows) -> Rows:
             right = public_table(rows.on, other.columns)
             # Columns of the public table come in under names of their own: engines differ in what they call doubles.
-            renamed = right.select(**{f"{RESERVED}public_{name}": right[name] for name in right.columns})
+            numbered = _numbered(right.columns)
+            renamed = right.select(**{alias: right[name] for name, alias in numbered.items()})
 
             def joined(table: Any) -> Any:
                 # Read as expressions are: an engine that compared times of a zone with others would take some for one.
                 read = {name: to_ibis(Column(name, self.schema[name]), table) for name in keys}
-                pairs = [(name, read[name], renamed[f"{RESERVED}public_{name}"]) for name in keys]
+                pairs = [(name, read[name], renamed[numbered[name]]) for name in keys]
                 made = table.inner_join(renamed, [_equal(rows, *pair) for pair in pairs])
                 kept = {name: made[name] for name in table.columns}
-                return made.select(**kept, **{name: made[f"{RESERVED}public_{name}"] for name in added})
+                return made.select(**kept, **{name: made[numbered[name]] for name in added})
 
             return rows.with_expression(joined, schema)
 
@@ -176,14 +181,15 @@ class Relation:
             # Keys are read as expressions are: an engine that cast one side to the type of the other may fail on a row.
             right = {name: to_ibis(Column(name, other.schema[name]), theirs) for name in keys}
             right |= {name: theirs[name] for name in (*added, UNIT)}
-            renamed = theirs.select(**{f"{RESERVED}right_{name}": column for name, column in right.items()})
+            numbered = _numbered(right)
+            renamed = theirs.select(**{numbered[name]: column for name, column in right.items()})
 
             def joined(table: Any) -> Any:
                 read = {name: to_ibis(Column(name, self.schema[name]), table) for name in keys} | {UNIT: table[UNIT]}
-                pairs = [(name, column, renamed[f"{RESERVED}right_{name}"]) for name, column in read.items()]
+                pairs = [(name, column, renamed[numbered[name]]) for name, column in read.items()]
                 made = table.inner_join(renamed, [_equal(left, *pair) for pair in pairs])
                 kept = {name: made[name] for name in table.columns}
-                return made.select(**kept, **{name: made[f"{RESERVED}right_{name}"] for name in added})
+                return made.select(**kept, **{name: made[numbered[name]] for name in added})
 
             return left.with_expression(joined, schema)
 
@@ -310,9 +316,22 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(name if name.isidentifier() else repr(name) for name in names)
 
 
+def _numbered(names: Iterable[str]) -> dict[str, str]:
+    """Aliases for the right side of a join: with a prefix before it, a name may be longer than engines keep."""
+    return {name: f"{RESERVED}right_{place}" for place, name in enumerate(names)}
+
+
 def _require_own(name: str) -> None:
+    """Refuse a name for a new column that some engine would cut, refuse or take for one of the library's own."""
     if not isinstance(name, str) or not name or _is_reserved(name):
         raise ParameterError(f"column name {plain(name)}: expected text that does not start with {RESERVED!r}")
+    if not is_storable(name):
+        raise ParameterError(f"column name {plain(name)}: expected Unicode without NUL and surrogates; rename it")
+    if (size := len(name.encode())) > LONGEST_NAME:
+        raise ParameterError(
+            f"column name {plain(name)} has {size} bytes in UTF-8: expected at most {LONGEST_NAME}, which is what "
+            "PostgreSQL keeps of a name; choose a shorter one"
+        )
 
 
 def _require_apart(names: Iterable[str], new: Iterable[str]) -> None:

@@ -22,6 +22,9 @@ FINEST = 2**24
 FINEST_OF_SQUARES = 2**16
 """The same where squares are added up, which must stay far below 2^52 with all that is multiplied to them."""
 
+LARGEST_BOUND = 2**52
+EXPECTED_BOUNDS = "bounds are within 2^52 of 0, and 2^-40 apart or more; rescale the column first"
+
 
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
@@ -263,15 +266,16 @@ def read_bounds(bounds: Any, name: str) -> tuple[Fraction, Fraction]:
     lower, upper = (_read_bound(value, name) for value in bounds)
     if lower >= upper:
         raise NumberError(f"{name}: bounds=({bounds[0]!s}, {bounds[1]!s}) are not in order: expected lower < upper")
-    if max(abs(lower), abs(upper)) > 2**52 or upper - lower < Fraction(1, 2**40):
-        raise NumberError(f"{name}: bounds are within 2^52 of 0, and 2^-40 apart or more; rescale the column first")
+    if upper - lower < Fraction(1, 2**40):
+        raise NumberError(f"{name}: {EXPECTED_BOUNDS}")
     return lower, upper
 
 
 def _read_bound(value: Number | float, name: str) -> Fraction:
-    # A bound says where values are clipped, and is no loss: floats are what they are.
-    if isinstance(value, float) and math.isfinite(value):
-        return Fraction(value)
-    if isinstance(value, float):
+    if isinstance(value, float) and not math.isfinite(value):
         raise NumberError(f"{name}: bounds={value} is not finite: expected two numbers")
-    return Fraction(float(exact(value, name=f"{name}: bounds")))
+    # A bound says where values are clipped, and is no loss: floats are what they are.
+    bound = Fraction(value) if isinstance(value, float) else exact(value, name=f"{name}: bounds")
+    if abs(bound) > LARGEST_BOUND:
+        raise NumberError(f"{name}: {EXPECTED_BOUNDS}")
+    return Fraction(float(bound))

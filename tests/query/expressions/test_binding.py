@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -122,6 +123,34 @@ def test_columns_derived_of_one_another_are_answered(backend: Any, load: Load) -
         expected = [(last, (last * 3 + before - last) % 1009) for before, last in expected]
     answer = table.filter(table[f"c{last_level}"] > 500).agg(n=vm.count()).release(spend=vm.zcdp(10**8))
     assert round(answer["n"].value[0]) == sum(last > 500 for _, last in expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_of_all_sizes_in_one_derive_are_what_the_reference_gives(
+    duckdb_backend: Any, load: Load, seed: int
+) -> None:
+    rows, chance = Relation(source_rows(load(duckdb_backend, "sizes", ROWS), "u"), per("u", rows=2)), Random(seed)
+    sizes = [chance.randint(1, 6) for _ in range(8)]
+    columns = {
+        f"c{place}": nested(rows[chance.choice(["u", "items"])] // 7, lambda e, _: (e + 1).round_to(3) % 1001, {}, size)
+        for place, size in enumerate(sizes)
+    }
+    columns["again"] = columns["c3"]
+    columns["mentions"] = columns["c5"] + columns["c2"]
+    made = rows.derive(columns)
+    found = run(made.rows().on, made.rows().expression.order_by("x"))
+    given = [dict(zip(ROWS, values, strict=True)) for values in zip(*ROWS.values(), strict=True)]
+    for name, expression in columns.items():
+        assert [row[name] for row in found] == [evaluate(expression, row) for row in given]
+
+
+def test_two_large_columns_in_one_derive_are_answered() -> None:
+    def large(column: Any) -> Any:
+        return (column // 7 + 0).round_to(3) % 1001
+
+    table = vm.open({"u": [1, 2], "v": [3, 4]}, unit=vm.per("u", rows=1), budget=vm.zcdp(1))
+    made = table.derive(p=large(table["u"]), q=large(table["v"]))
+    made.agg(s=vm.sum("p", bounds=(0, 9))).preview(spend=vm.zcdp(1))
 
 
 def _unbound(monkeypatch: pytest.MonkeyPatch) -> None:

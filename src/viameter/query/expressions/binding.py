@@ -88,6 +88,8 @@ class _Bound:
         last: dict[Any, int] = {}
         for place, node in enumerate([*found, *roots]):
             last |= dict.fromkeys(_mentioned_by(node, names), place)
+        # A root that is bound itself is a result, whether or not anything else mentions it.
+        last |= dict.fromkeys((root for root in roots if root in names), len(found))
         made: dict[Any, Any] = {}
         earlier: list[Any] = []
         for node in nodes:

@@ -104,11 +104,21 @@ def _text(value: str) -> str:
             f"a text constant must not contain the control character {controls[0]!r}; "
             "of these only tabs and line ends mean the same on every engine"
         )
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ParameterError("a text constant must be valid Unicode, without single surrogates") from None
+    if not is_storable(value):
+        raise ParameterError("a text constant must be valid Unicode, without single surrogates")
     return str(value)
+
+
+def is_storable(text: str) -> bool:
+    r"""Whether every engine can hold the text: PostgreSQL refuses NUL, and half of a surrogate pair is no UTF-8.
+
+    >>> is_storable("naïve"), is_storable("\x00"), is_storable("\ud800")
+    (True, False, False)
+    """
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def require_constant(value: Any, type_: Type) -> None:

@@ -57,11 +57,16 @@ def _divisor(value: Any, type_: Type) -> Any:
     return value.nullif(whole(0)) if type_.lower <= 0 <= type_.upper else value
 
 
+def _is_constant(value: Any) -> bool:
+    """Whether it is the same on every row: a column that can be one number alone may be NULL too."""
+    return not value.op().shape.is_columnar()
+
+
 def _modulo(left: Any, right: Any, types: Sequence[Type], may_leave: bool) -> Any:
     import ibis
 
     divisor = types[1]
-    if (divisor.lower, divisor.upper) in ((1, 1), (-1, -1)):
+    if (divisor.lower, divisor.upper) in ((1, 1), (-1, -1)) and _is_constant(right):
         return left * whole(0)
     right = _divisor(right, divisor)
     # Some engines fail on the remainder of the least integer by -1, which is 0 as by 1.
@@ -79,7 +84,7 @@ def _floor_divide(left: Any, right: Any, types: Sequence[Type], may_leave: bool)
     if all(each.lower > -EXACT_IN_FLOATS and each.upper < EXACT_IN_FLOATS for each in types):
         # The quotient is further from the integer above than a float can be off.
         return _quotient(left, _divisor(right, divisor)).floor().cast("int64")
-    if divisor.lower == divisor.upper:
+    if divisor.lower == divisor.upper and _is_constant(right):
         return _floor_divide_by_constant(left, divisor.lower, dividend, may_leave)
     # An estimate, and then how many times the divisor is left: that is whole and below 2**13, so floats tell it.
     right = _divisor(right, divisor)

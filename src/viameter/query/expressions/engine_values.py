@@ -39,6 +39,14 @@ def constant(value: Any, kind: Kind) -> Any:
     return ibis.literal(value, IBIS_NAMES[kind])
 
 
+def is_null_constant(value: Any) -> bool:
+    """Whether it is NULL on every row, and Ibis knows: it makes `x IS NULL` of `x == NULL`."""
+    import ibis.expr.operations as ops
+
+    node = value.op()
+    return isinstance(node, ops.Literal) and node.value is None
+
+
 def reading(column: Column, table: Any) -> Any:
     """A column of a table as its kind in one width, with NULL for what is no value of that kind."""
     value = table[column.name]

@@ -12,7 +12,7 @@ from viameter.query.expressions.ranges import may_leave_64_bits
 from viameter.query.expressions.types import Kind
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "between", "is_in")
-"""They are NULL where an argument is, and nowhere else: where one is true, no argument is NULL."""
+"""They are NULL only where an argument is: where one is true, no argument is NULL."""
 EXTREMES = ("least", "greatest", "clip")
 TOTAL = ("add", "subtract", "multiply", "negate", "absolute")
 """Arithmetic that gives a number for every number, but for integers beyond 64 bits."""

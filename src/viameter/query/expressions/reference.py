@@ -92,6 +92,14 @@ def _or(left: bool | None, right: bool | None) -> bool | None:
     return None if left is None or right is None else False
 
 
+def _between(value: Any, lower: Any, upper: Any) -> bool | None:
+    return _and(_at_most(lower, value), _at_most(value, upper))
+
+
+def _at_most(left: Any, right: Any) -> bool | None:
+    return None if left is None or right is None else left <= right
+
+
 def _floor(value: float) -> int | None:
     # Compared as floats, as engines do: the ends are powers of two.
     return math.floor(value) if -(2.0**63) <= value < 2.0**63 else None
@@ -141,6 +149,7 @@ OF_NULLS: dict[str, Callable[..., Any]] = {
     "or": _or,
     "is_null": lambda value: value is None,
     "fill_null": lambda value, other: other if value is None else value,
+    "between": _between,
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
@@ -167,7 +176,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y,
     "ge": lambda x, y: x >= y,
-    "between": lambda x, lower, upper: lower <= x <= upper,
     "not": lambda x: not x,
     "is_in": lambda x, *values: x in values,
     "year": lambda x: x.year,

@@ -14,10 +14,10 @@ from viameter.errors import ParameterError
 from viameter.query.expressions import engine_numbers as numbers
 from viameter.query.expressions import engine_text as text
 from viameter.query.expressions import engine_time as time
-from viameter.query.expressions.engine_values import constant, one_of, reading, representable
+from viameter.query.expressions.engine_values import constant, is_null_constant, one_of, reading, representable
 from viameter.query.expressions.nodes import Call, Column, Expression, Literal
 from viameter.query.expressions.ranges import may_leave_64_bits
-from viameter.query.expressions.reference import evaluate
+from viameter.query.expressions.reference import OF_NULLS, evaluate
 from viameter.query.expressions.types import Kind
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -74,6 +74,8 @@ class _Encoder:
         values = [self(argument) for argument in arguments]
         types = [argument.type for argument in arguments]
         kind = types[0].kind
+        if operation not in (*OF_NULLS, "case") and any(map(is_null_constant, values)):
+            return constant(None, expression.type.kind)
         if operation in COMPARISONS:
             return COMPARISONS[operation](*values)
         if operation in OTHERS:
