@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import os
 import pickle
 import shutil
 import sqlite3
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from viameter.errors import ParameterError
-from viameter.query.engines import EngineTable, open_source, require, run, supports
+from viameter.query.engines import EngineTable, duckdb_tables, open_source, require, run, supports
 from viameter.query.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
@@ -232,9 +233,19 @@ def test_what_other_engines_spill_is_read_by_no_database_file(
                     database.execute(f"CREATE OR REPLACE VIEW v AS SELECT * FROM {view.format(where)}")
             with pytest.raises(ParameterError):
                 open_source(tmp_path / "view.duckdb", table="v")
-    del first, second, others
+
+
+def test_what_is_spilled_goes_with_its_engine_and_not_with_a_fork_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = open_source({"n": [1]})
+    (folder,) = table.backend.con.execute(SPILLS).fetchone()
+    (Path(folder) / "spilled").write_text("a row")
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        duckdb_tables._remove(folder, owner=1)
+        assert Path(folder).exists()
+    del table
     gc.collect()
-    assert not any(Path(one).exists() for one in folders)
+    assert not Path(folder).exists()
 
 
 def test_without_a_place_for_temporary_files_nothing_is_spilled(monkeypatch: pytest.MonkeyPatch) -> None:
