@@ -21,7 +21,7 @@ from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
 from viameter.ledger.sizes import require_size
 from viameter.query.engines import DataWarning, UnreadableData, copied
 from viameter.query.rows import Rows
-from viameter.service.config import NAME, Limits, Source, read_share, read_size
+from viameter.service.config import NAME, PATTERN, Limits, Source, read_share, read_size
 from viameter.service.least import least_spend
 from viameter.service.places import Place, in_spark, place_of
 from viameter.service.reachable import Reachable
@@ -46,6 +46,11 @@ MOVED = (
     "the rows of the dataset {!r} are in another place than when it was registered, and its budget may not be theirs: "
     "put them back where they were; if these are the rows of others, register them as a new dataset"
 )
+SHARED = (
+    "the rows of the dataset {!r} may be in another dataset too, and would have two budgets: whoever registered it "
+    "must look at them"
+)
+CUT_OFF = "the dataset {!r} has no budget, since it was cut off while it was registered: register it again"
 UNREADABLE = "the rows of the dataset {!r} cannot be read any more: whoever registered it must look at them"
 LONG_WAIT, SHORT_WAIT = 10.0, 0.5
 """Seconds for which a dataset that is being opened is waited for: at first, and if it could not be reached before."""
@@ -179,7 +184,9 @@ class Catalog:
                     space = made.rows.session.space
                     self._ledger.define(name, made.budget, space, by=by, why=why, renews=made.renews)
             except BaseException:
-                if not unfinished:
+                # Another process may have found this name unfinished, and given it a budget: then it is theirs.
+                is_theirs = is_new and self._has_scope(name)
+                if not unfinished and not is_theirs:
                     self._state.drop_dataset(name, by=by)
                 raise
             return self._keep(self._require(name), made.rows, self._batch(name) if is_new else made.batch)
@@ -203,11 +210,16 @@ class Catalog:
 
         Its rows stay registered, so that nobody gives them a second budget: `reinstate` takes it back.
         """
-        self._state.set_retired(self._require(name).name, True, by=by, why=_read_why(why))
+        self._set_retired(name, True, by=by, why=why)
 
     def reinstate(self, name: str, *, by: str, why: str) -> None:
         """Let a dataset that was retired be asked again, under the budget that it had."""
-        self._state.set_retired(self._require(name).name, False, by=by, why=_read_why(why))
+        self._set_retired(name, False, by=by, why=why)
+
+    def _set_retired(self, name: str, retired: bool, *, by: str, why: str) -> None:
+        registered, why = self._require(name), _read_why(why)
+        self.scope(name)  # refused before anything is written
+        self._state.set_retired(registered.name, retired, by=by, why=why)
 
     def renew(self, name: str, *, by: str, why: str) -> Scope:
         """Start the budget of a dataset over, with the limits of single people: new rows have arrived.
@@ -215,6 +227,7 @@ class Catalog:
         Whoever says so answers for it: from now on, questions are of the new rows alone. Files that are kept in
         memory are read again. ParameterError, if its budget was not registered to start over with new rows.
         """
+        self.scope(name)
         for limit in self.personal_scopes(name).values():
             if limit.terms.renews == ON_NEW_ROWS:
                 self._ledger.renew(limit.name, by=by, why=why)
@@ -294,11 +307,17 @@ class Catalog:
             raise SourceUnavailable(f"the rows of the dataset {name!r} cannot be reached") from None
         if registered.place not in place.texts:
             raise ParameterError(MOVED.format(name))
-        place.refuse_same(name, self._state.datasets())
+        try:
+            place.refuse_same(name, self._state.datasets())
+        except ParameterError as problem:
+            # Whoever asks need not know of the other dataset.
+            log("dataset_not_opened", level=logging.WARNING, dataset=name, why=str(problem))
+            raise ParameterError(SHARED.format(name)) from None
         return self._keep(registered, rows, batch)
 
     def _keep(self, registered: Registered, rows: Table, batch: str) -> Opened:
         """A dataset whose rows are open, from now on under its budget."""
+        self.scope(registered.name)
         purse = self._purse(registered.name, rows)
         made = Opened(registered, Table(rows.session.under(purse), rows.relation), batch)
         self._opened[registered.name] = made
@@ -326,7 +345,10 @@ class Catalog:
 
     def scope(self, name: str) -> Scope:
         """The budget of a dataset as it stands."""
-        return self._ledger.scope(name)
+        found = self._scope(name)
+        if found is None:  # the ledger's own words say where it is, and what else is in it
+            raise ParameterError(CUT_OFF.format(name))
+        return found
 
     def least_spend(self, name: str) -> Loss:
         """The least that may be spent of a dataset's budget at once."""
@@ -339,6 +361,7 @@ class Catalog:
 
     def set_budget(self, name: str, budget: Loss, *, by: str, why: str) -> Scope:
         """Another budget for a dataset, as an entry of the ledger that says why."""
+        self.scope(name)
         return self._ledger.set_budget(name, budget, by=by, why=why)
 
     def set_personal(self, name: str, person: str, budget: Loss, *, by: str, why: str) -> Scope:
@@ -452,12 +475,18 @@ class Catalog:
             return session, table
         assert source.folder is not None
         file, _, inner = table.partition("#")
-        if re.search(r"[*?\[\]\0]", file):
+        if "\0" in file or re.search(PATTERN, file):
             raise ParameterError(f"table={plain(table)}: expected the name of one file")
         folder = Path(source.folder).resolve()
         path = (folder / file).resolve()
         if not path.is_relative_to(folder) or not os.path.isfile(path):  # noqa: PTH113, long names
             raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
+        if re.search(PATTERN, str(path)):
+            # Engines would read all that matches it.
+            raise ParameterError(
+                f"table={plain(table)}: the real path of this file, where links lead, has one of * ? [ ], which is a "
+                "pattern of several files to engines: rename the file or its folder"
+            )
         return str(path), inner or None
 
     def _place(self, document: Mapping[str, Any], source: Any, table: str | None, opened: Table) -> Place:

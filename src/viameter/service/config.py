@@ -225,6 +225,11 @@ def _sources(given: Any, values: _Values) -> dict[str, Source]:
             text = values.place(text)
             if not Path(text).is_dir():
                 raise FormatError(f"{where}: there is no folder {text}")
+            if re.search(PATTERN, str(Path(text).resolve())):
+                raise FormatError(
+                    f"{where}: the real path of {text} has one of * ? [ ], which engines take for a pattern of several "
+                    "files: rename the folder"
+                )
         found[name] = Source(name, **{kind: text})
     return found
 
@@ -247,6 +252,9 @@ def _metrics(given: Any) -> bool:
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 """What datasets, sources and people are called: nothing that means something in a path, a page or a query."""
+
+PATTERN = r"[*?\[\]]"
+"""What engines take in a path for a pattern of several files."""
 
 
 def read_size(written: str, where: str) -> int:

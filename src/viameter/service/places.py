@@ -13,8 +13,13 @@ dataset is registered and whenever it is opened:
 
 These are not, and whoever registers rows vouches for them: copies of rows; foreign tables, which may be of the same
 server; functions whose bodies are text; views of Spark, and tables of Spark over the same files; one file that is read
-by DuckDB and by Spark. What is attached to a table or written into a view while a dataset is open is seen when it is
+by DuckDB and by Spark; operators and domains of PostgreSQL; views with `security_invoker` over tables with policies, of
+which each user sees other rows. What is attached to a table or written into a view while a dataset is open is seen when it is
 opened next.
+
+A place is a name, so that rows can be loaded anew under it. So these are not seen either, after a dataset was registered:
+names that are changed or swapped, files that are moved, views that are dropped or replaced, partitions that are
+detached. Whoever may do that in a source must be trusted with the budgets of its rows.
 """
 
 from __future__ import annotations
@@ -103,21 +108,26 @@ def place_of(source: Any, table: str | None, rows: Any, *, is_remote: bool = Fal
     return Place((source,), f"#{own}", frozenset(f"#{other}" for other in sharing_rows(own, reads) - {own}))
 
 
-def sharing_rows(start: Node, reads: Mapping[Node, Collection[Node]]) -> set[Node]:
+def sharing_rows(
+    start: Node, reads: Mapping[Node, Collection[Node]], *, rowless: Collection[Node] = frozenset()
+) -> set[Node]:
     """What shares rows with a table or view, itself too, by what each of them reads directly.
 
-    Two share rows if something is read by both: they are what reads any of what the first reads.
+    Two share rows if something is read by both: they are what reads any of what the first reads. What is `rowless` has
+    no rows of its own: two that use it share only what it reads.
 
     >>> sorted(sharing_rows("view", {"view": ["table"], "other": ["table", "third"], "more": ["other"]}))
     ['more', 'other', 'table', 'view']
     >>> sorted(sharing_rows("part 1", {"all": ["part 1", "part 2"]}))
     ['all', 'part 1']
+    >>> sorted(sharing_rows("view", {"view": ["table", "digest"], "other": ["digest"]}, rowless={"digest"}))
+    ['table', 'view']
     """
     read_by: dict[Node, list[Node]] = {}
     for reader, read in reads.items():
         for one in read:
             read_by.setdefault(one, []).append(reader)
-    return _reached(_reached({start}, reads), read_by)
+    return _reached(_reached({start}, reads) - set(rowless), read_by)
 
 
 def _reached(found: set[Node], edges: Mapping[Node, Collection[Node]]) -> set[Node]:
@@ -154,15 +164,23 @@ def in_spark(session: Any, table: str) -> str:
 _READS = """
 SELECT inhparent::int8, inhrelid::int8 FROM pg_catalog.pg_inherits
 UNION ALL
-SELECT r.ev_class::int8, d.refobjid::int8 FROM pg_catalog.pg_depend d
+SELECT r.ev_class::int8, CASE d.refclassid WHEN 'pg_catalog.pg_proc'::regclass THEN -1 ELSE 1 END * d.refobjid::int8
+FROM pg_catalog.pg_depend d
 JOIN pg_catalog.pg_rewrite r ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid AND r.ev_type = '1'
-WHERE d.refclassid IN ('pg_catalog.pg_class'::regclass, 'pg_catalog.pg_proc'::regclass) AND d.refobjid <> r.ev_class
+WHERE d.refclassid IN ('pg_catalog.pg_class'::regclass, 'pg_catalog.pg_proc'::regclass)
+AND (d.refclassid, d.refobjid) <> ('pg_catalog.pg_class'::regclass, r.ev_class)
 UNION ALL
-SELECT d.objid::int8, d.refobjid::int8 FROM pg_catalog.pg_depend d
+SELECT -d.objid::int8, CASE d.refclassid WHEN 'pg_catalog.pg_proc'::regclass THEN -1 ELSE 1 END * d.refobjid::int8
+FROM pg_catalog.pg_depend d
 WHERE d.classid = 'pg_catalog.pg_proc'::regclass
 AND d.refclassid IN ('pg_catalog.pg_class'::regclass, 'pg_catalog.pg_proc'::regclass)
 """
-"""Who reads what directly: parents their partitions and heirs, views and functions what they are written over."""
+"""Who reads what directly: parents their partitions and heirs, views and functions what they are written over.
+
+Functions have their numbers negated: relations may have the same ones.
+"""
+_ROWLESS = "SELECT -oid::int8 FROM pg_catalog.pg_proc WHERE NOT proretset"
+"""Functions that compute a value. Those that return sets may be where the rows of two views come from."""
 
 
 def _in_postgres(connection: Any, table: str) -> Place:
@@ -185,7 +203,9 @@ def _in_postgres(connection: Any, table: str) -> Place:
             raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
         for reader, read in connection.execute(_READS).fetchall():
             reads.setdefault(reader, []).append(read)
-        others = list(sharing_rows(found[0], reads) - {found[0]})
+        rowless = {function for (function,) in connection.execute(_ROWLESS).fetchall()}
+        sharing_numbers = sharing_rows(found[0], reads, rowless=rowless) - {found[0]}
+        others = [number for number in sharing_numbers if number > 0]
         sharing = connection.execute(f"{named} c.oid = ANY(%s::int8[]::oid[])", [others]).fetchall()
         number = _number_of(connection)
     except psycopg.Error as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,6 +74,83 @@ def test_rows_that_are_not_the_same_any_more_are_not_asked(
     postgres_backend.con.execute("ALTER TABLE lease_visits ALTER COLUMN ward TYPE bigint USING ward::bigint")
     count(visits)
     assert visits.spent == vm.pure("2/10")
+
+
+CHANGES = {
+    "REVOKE SELECT ON of_reader.t FROM reader": "GRANT SELECT ON of_reader.t TO reader",
+    "REVOKE SELECT ON of_reader.t FROM reader; GRANT SELECT (ward) ON of_reader.t TO reader": (
+        "GRANT SELECT ON of_reader.t TO reader"
+    ),
+    "REVOKE USAGE ON SCHEMA of_reader FROM reader": "GRANT USAGE ON SCHEMA of_reader TO reader",
+    "ALTER TABLE of_reader.t RENAME TO u": "ALTER TABLE of_reader.u RENAME TO t",
+    "ALTER TABLE of_reader.t RENAME ward TO room": "ALTER TABLE of_reader.t RENAME room TO ward",
+    "ALTER TABLE of_reader.t ALTER ward TYPE text": "ALTER TABLE of_reader.t ALTER ward TYPE int USING ward::int",
+    "ALTER TABLE of_reader.t ALTER ward SET NOT NULL": "ALTER TABLE of_reader.t ALTER ward DROP NOT NULL",
+    "ALTER TABLE of_reader.t ENABLE ROW LEVEL SECURITY": "ALTER TABLE of_reader.t DISABLE ROW LEVEL SECURITY",
+    "REFRESH MATERIALIZED VIEW of_reader.kept WITH NO DATA": "REFRESH MATERIALIZED VIEW of_reader.kept",
+}
+"""What is done to tables that are open, and how it is undone."""
+
+
+@pytest.fixture
+def of_reader(postgres_backend: Any, postgres_url: str) -> Iterator[list[Any]]:
+    """A table and a materialized view that are open, as a user who owns neither."""
+    execute = postgres_backend.con.execute
+    execute(
+        "CREATE ROLE reader LOGIN; CREATE SCHEMA of_reader; GRANT USAGE ON SCHEMA of_reader TO reader; "
+        'CREATE TABLE of_reader.t AS SELECT n AS patient, n %% 3 AS ward, n AS "a%%s""b" FROM generate_series(1, 9) n; '
+        "CREATE MATERIALIZED VIEW of_reader.kept AS SELECT n AS patient FROM generate_series(1, 9) n; "
+        "GRANT SELECT ON of_reader.t, of_reader.kept TO reader".replace("%%", "%")
+    )
+    start, _, end = postgres_url.partition("://")
+    url = f"{start}://reader@{end.rpartition('@')[2]}"
+    named = {"unit": vm.per("patient", rows=1), "budget": vm.pure(10)}
+    yield [vm.open(url, table=f"of_reader.{name}", **named) for name in ("t", "kept")]
+    execute("DROP SCHEMA of_reader CASCADE; DROP ROLE reader")
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["open", "lost"])
+def test_a_table_that_cannot_be_read_any_more_costs_nothing(
+    of_reader: list[Any], postgres_backend: Any, postgres_url: str, is_lost: bool
+) -> None:
+    for change, undo in CHANGES.items():
+        table = of_reader["kept" in change]
+        before = table.spent
+        postgres_backend.con.execute(change)
+        if is_lost:
+            kill(table, postgres_url)
+        for _ in range(2):
+            with pytest.raises(
+                SourceUnavailable, match=r"(cannot be read as it was|than when they were) opened"
+            ) as caught:
+                count(table)
+            assert "reader" not in str(caught.value) and "othing was spent" in str(caught.value)
+        assert table.spent == before, change
+        postgres_backend.con.execute(undo)
+        count(table)
+        assert table.spent != before
+    # A column that nobody asks for is nobody's concern.
+    postgres_backend.con.execute("ALTER TABLE of_reader.t ADD COLUMN later int")
+    count(of_reader[0])
+
+
+def test_a_table_that_is_locked_is_not_waited_for(
+    visits: Any, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_links, "LONGEST_TABLE", 0.2)
+    with psycopg.connect(postgres_url) as other:
+        other.execute("LOCK TABLE lease_visits")
+        for said in ("cannot be read as it was opened",) * 2 + ("still works on 2 queries",) * 2:
+            with pytest.raises(SourceUnavailable, match=said):
+                count(visits)
+    assert visits.spent == vm.pure(0)
+    while True:  # until the server has seen that nobody waits
+        try:
+            count(visits)
+            break
+        except SourceUnavailable:
+            continue
+    assert visits.spent == SPEND
 
 
 def test_a_server_that_is_gone_costs_nothing_and_its_url_stays_secret(

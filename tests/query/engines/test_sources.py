@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import os
 import pickle
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from viameter.errors import ParameterError
-from viameter.query.engines import EngineTable, open_source, require, run, supports
+from viameter.query.engines import EngineTable, duckdb_tables, open_source, require, run, supports
 from viameter.query.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
@@ -208,6 +210,82 @@ def test_a_database_file_reads_no_other_file(folder: Path, beside: bool) -> None
         open_source(folder / "air.duckdb", table="text", beside=first)
     # Views of its own tables work, and so do its macros.
     assert rows_of(open_source(folder / "air.duckdb", table="own", beside=first)) == ROWS
+
+
+def test_what_other_engines_spill_is_read_by_no_database_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".tmp").mkdir()
+    (tmp_path / ".tmp" / "spilled").write_text("a row of others")
+    first, second = (open_source(folder / "air.duckdb", table="flights") for _ in range(2))
+    others = open_source({"n": [1]})
+    folders = [one.backend.con.execute(SPILLS).fetchone()[0] for one in (first, second, others)]
+    assert len(set(folders)) == 3 and all(Path(one).stat().st_mode & 0o777 == 0o700 for one in folders)
+    (Path(folders[1]) / "spilled").write_text("a row of others")
+    for where in (".tmp", folders[1], folders[2]):
+        for view in ("read_blob('{}/*')", "read_text('{}/spilled')", "glob('{}/*')", "'{}/spilled'"):
+            with pytest.raises(duckdb.Error):
+                first.backend.con.execute(f"SELECT * FROM {view.format(where)}").fetchall()
+            with duckdb.connect(str(tmp_path / "view.duckdb")) as database:
+                database.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS n")
+                with contextlib.suppress(duckdb.Error):
+                    database.execute(f"CREATE OR REPLACE VIEW v AS SELECT * FROM {view.format(where)}")
+            with pytest.raises(ParameterError):
+                open_source(tmp_path / "view.duckdb", table="v")
+
+
+def test_what_is_spilled_goes_with_its_engine_and_not_with_a_fork_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = open_source({"n": [1]})
+    (folder,) = table.backend.con.execute(SPILLS).fetchone()
+    (Path(folder) / "spilled").write_text("a row")
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        duckdb_tables._remove(folder, owner=1)
+        assert Path(folder).exists()
+    del table
+    gc.collect()
+    assert not Path(folder).exists()
+
+
+def test_without_a_place_for_temporary_files_nothing_is_spilled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_place(**named: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(tempfile, "mkdtemp", no_place)
+    table = open_source({"n": [1]})
+    assert table.backend.con.execute(SPILLS).fetchone()[0] in ("", None)
+
+
+@pytest.mark.parametrize("function", ["duckdb_secrets()", "sniff_csv('/etc/passwd')"])
+def test_functions_that_look_for_their_files_late_are_refused_too(tmp_path: Path, function: str) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute(f"CREATE VIEW late AS SELECT * FROM {function}")
+    with pytest.raises(ParameterError, match="reads other files"):
+        open_source(tmp_path / "x.duckdb", table="late")
+
+
+@pytest.mark.parametrize("text", ["1", "x"])
+def test_whether_a_database_file_opens_does_not_depend_on_rows(tmp_path: Path, text: str) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute(f"CREATE TABLE t AS SELECT '{text}' AS n")
+        database.execute("CREATE VIEW v AS SELECT CAST(n AS int) AS n FROM t")
+    assert open_source(tmp_path / "x.duckdb", table="v").expression.columns == ("n",)
+
+
+@pytest.mark.parametrize("stem", ["information_schema", "pg_catalog", "main", "Main", "memory", "system", "temp"])
+def test_a_database_file_may_be_called_like_a_part_of_duckdb(tmp_path: Path, stem: str) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT 7 AS n")
+        database.execute("CREATE VIEW v AS SELECT n FROM main.t")
+    (tmp_path / "x.duckdb").rename(tmp_path / f"{stem}.duckdb")
+    for table in ("t", "v"):
+        assert rows_of(open_source(tmp_path / f"{stem}.duckdb", table=table)) == [{"n": 7}]
+    with pytest.raises(ParameterError, match="has no table"):
+        open_source(tmp_path / f"{stem}.duckdb", table="gone")
+
+
+SPILLS = "SELECT current_setting('temp_directory')"
 
 
 def test_what_a_database_file_can_reach_is_not_changed_later(folder: Path) -> None:

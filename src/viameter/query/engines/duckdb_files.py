@@ -34,7 +34,9 @@ def open_database(path: str, *, table: str | None, backend: Any = None) -> Engin
     space = import_ibis().expr.operations.Namespace(catalog=catalog, database=schema or "main")
     try:
         columns = duckdb_columns(own, name, space)
-        own.con.execute(f"SELECT * FROM {written_name(own, name, space)} LIMIT 0").fetchall()
+        probe = f"SELECT * FROM {written_name(own, name, space)} LIMIT"
+        own.con.execute(f"{probe} 0").fetchall()
+        _refuse_other_files(own, f"{probe} 1")
     except duckdb.CatalogException:
         raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
     except duckdb.PermissionException:
@@ -48,6 +50,18 @@ def open_database(path: str, *, table: str | None, backend: Any = None) -> Engin
     return opened if backend is None or own is backend else brought(readable(opened), backend)
 
 
+def _refuse_other_files(backend: Any, query: str) -> None:
+    """Begin to read: some functions look for their files only then. That single rows cannot be read is no concern."""
+    import duckdb
+
+    try:
+        backend.con.execute(query).fetchall()
+    except duckdb.PermissionException:
+        raise
+    except duckdb.Error:
+        return
+
+
 def _open_closed(path: str) -> tuple[Any, str]:
     """A DuckDB that knows this file and can reach no other one, nor an extension; with the name that it has there."""
     import duckdb
@@ -56,11 +70,10 @@ def _open_closed(path: str) -> tuple[Any, str]:
     try:
         # The type is named: else what looks like another kind of database is opened by an extension.
         attach = f"ATTACH '{quoted}' {{}} (TYPE duckdb, READ_ONLY)"
-        try:
-            # By the name of the file, which views may use.
-            backend.con.execute(attach.format(""))
-        except duckdb.BinderException:  # a name that is taken, such as memory
-            backend.con.execute(attach.format(f"AS {fresh_name('database')}"))
+        # By the name of the file, which views may use, unless DuckDB has a database or a schema of that name.
+        taken = "SELECT database_name FROM duckdb_databases() UNION SELECT schema_name FROM duckdb_schemas()"
+        is_taken = Path(path).stem.casefold() in {name for (name,) in backend.con.execute(taken).fetchall()}
+        backend.con.execute(attach.format(f"AS {fresh_name('database')}" if is_taken else ""))
         # From now on; it cannot be taken back, and what does not fit into memory still spills.
         backend.con.execute("SET enable_external_access = false")
     except duckdb.Error as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,7 +29,29 @@ from viameter.query.engines.turns import turn_of
 def memory_backend() -> Any:
     """A DuckDB of this process, without a file."""
     import_optional("duckdb", extra="query", wanted_for="files and frames")
-    return _telling_progress(as_its_own(import_ibis().duckdb.connect(":memory:")))
+    return _with_own_spills(_telling_progress(as_its_own(import_ibis().duckdb.connect(":memory:"))))
+
+
+def _with_own_spills(backend: Any) -> Any:
+    """What does not fit into memory is spilled into a folder that no other DuckDB uses, and that goes with this one.
+
+    By itself DuckDB spills into one folder for all, `.tmp`, and lets any of them read there. Without a place for
+    temporary files (`TMPDIR`), nothing is spilled.
+    """
+    try:
+        folder = tempfile.mkdtemp(prefix="viameter-spills-")
+    except OSError:
+        folder = ""
+    backend.con.execute("SET temp_directory = '{}'".format(folder.replace("'", "''")))
+    if folder:
+        weakref.finalize(backend, _remove, folder, os.getpid())
+    return backend
+
+
+def _remove(folder: str, owner: int) -> None:
+    """Remove a folder, but not from a process that was forked from its owner."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _telling_progress(backend: Any) -> Any:

@@ -10,7 +10,8 @@ later version of an engine brings, is not usable, whether or not there are rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from viameter.errors import ParameterError
@@ -189,15 +190,32 @@ def _postgres(backend: Any, node: Any) -> dict[str, Reading | None]:
     return postgres_columns(backend, node.namespace.database, node.name)
 
 
-def postgres_columns(backend: Any, schema: str | None, name: str) -> dict[str, Reading | None]:
-    """How each column of a table is read; empty if there is no such table. Ibis fails on some types."""
+def postgres_columns(
+    backend: Any, schema: str | None, name: str, *, reading: Sequence[str] = ()
+) -> dict[str, Reading | None]:
+    """How each column of a table is read; empty if there is no such table. Ibis fails on some types.
+
+    With columns that are read, by the same query: it fails if the server does not let them be read, or hides rows.
+    """
     import ibis.expr.operations as ops
 
     relation = written_name(backend, name, ops.Namespace(database=schema))
     wanted = {"relation": relation, "is_qualified": schema is not None}
-    with backend.con.transaction(), backend.con.cursor() as cursor:
-        columns = cursor.execute(_OF_RELATION, wanted).fetchall()
+    question = f"SELECT found.* FROM ({_OF_RELATION}) found {_while_reading(relation, reading) if reading else ''}"
+    alone = nullcontext() if backend.con.autocommit else backend.con.transaction()
+    with alone, backend.con.cursor() as cursor:
+        columns = cursor.execute(question, wanted).fetchall()
     return {column: _postgres_reading(*kind) if may_read else None for column, *kind, may_read in columns}
+
+
+def _while_reading(relation: str, columns: Sequence[str]) -> str:
+    """Read no row of these columns, and find nothing if policies hide rows from this user."""
+    listed = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
+    read = f"SELECT {listed} FROM {relation} LIMIT 0".replace("%", "%%")
+    return (
+        f"LEFT JOIN ({read}) AS read ON true "
+        "WHERE NOT pg_catalog.row_security_active(pg_catalog.to_regclass(%(relation)s))"
+    )
 
 
 def _postgres_reading(kind: Any, is_builtin: bool, name: str, modifier: int, nullable: bool) -> Reading | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from threading import Timer
@@ -12,7 +12,7 @@ from typing import Any
 
 from viameter.errors import ParameterError, SourceUnavailable
 from viameter.query.engines.imports import import_ibis, import_optional
-from viameter.query.engines.native_types import postgres_columns
+from viameter.query.engines.native_types import Reading, postgres_columns
 from viameter.query.engines.turns import turn_of
 
 _ATTRIBUTE = "_viameter_link"
@@ -22,6 +22,8 @@ LONGEST_PROBE = 3.0
 """Seconds within which a server that is up says so."""
 LONGEST_ASIDE = 30.0
 """Seconds for what is asked of a server beside the queries of questions: columns, small public tables."""
+LONGEST_TABLE = 10.0
+"""Seconds within which a table, of which no row is read, is there to be read: foreign servers are called."""
 MOST_ABANDONED = 2
 """How many queries that do not stop a server may still work on before it is asked no more."""
 
@@ -85,14 +87,18 @@ class PostgresLink:
             raise
 
     def remember(self, backend: Any, schema: str | None, name: str) -> None:
-        """Note what a table is like: after a connection was lost, it must be the same."""
+        """Note what a table is like: whenever it is asked, it must be the same."""
         self._tables[schema, name] = postgres_columns(backend, schema, name)
 
     def require(self, backend: Any) -> None:
-        """Make sure that the server answers, on another connection if need be; else SourceUnavailable."""
+        """Make sure that the server answers, on another connection if need be, and that its tables can be read as they
+        were opened; else SourceUnavailable.
+        """
         if not self._answers():
             self._reopen(backend)
         self._require_few_abandoned()
+        for (schema, name), columns in self._tables.items():
+            self._require_table(backend, schema, name, columns)
 
     def cut(self) -> None:
         """End the connection at once, whoever waits for it; from any thread."""
@@ -106,9 +112,9 @@ class PostgresLink:
         self.cut()
 
     @contextmanager
-    def within(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if what is asked of it takes longer."""
-        timer = Timer(seconds, self.cut)
+    def within(self, seconds: float, *, otherwise: Callable[[], None] | None = None) -> Iterator[None]:
+        """Cut the connection, or do something else, if what is asked of it takes longer."""
+        timer = Timer(seconds, otherwise or self.cut)
         timer.daemon = True
         timer.start()
         try:
@@ -145,15 +151,35 @@ class PostgresLink:
         try:
             backend.con = self.connect().con
             turn_of(backend).forget_connection()
-            with self.within(LONGEST_ASIDE):
-                found = {table: postgres_columns(backend, *table) for table in self._tables}
         except (psycopg.Error, ParameterError) as error:
             raise SourceUnavailable(
                 f"no connection to {self._shown} ({type(error).__name__}): try again when the server is up; nothing "
                 "was spent"
             ) from None
-        if found != self._tables:
-            self.close()
+
+    def _require_table(
+        self, backend: Any, schema: str | None, name: str, columns: Mapping[str, Reading | None]
+    ) -> None:
+        """Refuse a table that cannot be read, or whose columns are others than when it was opened; in one round trip.
+
+        A table that is locked is not waited for: its query is abandoned.
+        """
+        psycopg = import_optional("psycopg", extra="postgres", wanted_for="PostgreSQL tables")
+        usable = [column for column, reading in columns.items() if reading is not None]
+        try:
+            with self.within(LONGEST_TABLE, otherwise=self.abandon):
+                found = postgres_columns(backend, schema, name, reading=usable)
+        except psycopg.Error as error:
+            raise SourceUnavailable(
+                f"a table of {self._shown} cannot be read as it was opened ({type(error).__name__}): is it there, may "
+                "this user still read it, and is it locked? Nothing was spent"
+            ) from None
+        if not found:
+            raise SourceUnavailable(
+                f"a table of {self._shown} cannot be read as it was opened: row-level security hides rows of it from "
+                "this user; nothing was spent"
+            )
+        if any(found.get(column) != columns[column] for column in usable):
             raise SourceUnavailable(
                 f"tables of {self._shown} have other columns than when they were opened: open them again; nothing was "
                 "spent"
