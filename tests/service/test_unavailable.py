@@ -176,7 +176,7 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
 ) -> None:
     """Statement after statement fails, until a request comes through; the kinds of failures take turns."""
     kinds = itertools.cycle(KINDS[where].items())
-    for number in range(1, 60):
+    for number in range(1, 400):
         name, error = next(kinds)
         send = prepared(running, entry, method, path, key=f"{where}-{next(NUMBERS)}")
         before = running.spent()

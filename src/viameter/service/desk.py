@@ -70,6 +70,8 @@ class Job:
     asked: Asked
     future: Future[dict[str, Any]]
     began: float = field(default_factory=time.monotonic)
+    has_engine: threading.Event = field(default_factory=threading.Event)
+    """Set before anything is charged: a question without it is not."""
 
 
 class Desk:
@@ -240,6 +242,7 @@ class Desk:
                     raise not_found()
                 if self._question(asked.by, asked.dataset, asked.document)[0] is not question:
                     continue  # new rows, or another limit, since it was read
+                job.has_engine.set()
                 try:
                     return release_of(question, cost, key=asked.key)
                 except NowPaysToo:
@@ -315,9 +318,9 @@ class Desk:
         with self._lock:
             job = self._jobs.get((person, key))
         if job is not None and job.asked.dataset == dataset:
-            charged = self._charged(person, key)
-            head = _head(job.asked, None if charged is None else charged.reserved)
-            return {**head, "state": "running", "waits": charged is None, "seconds": time.monotonic() - job.began}
+            # The ledger is not asked: it may be what the question waits for.
+            seconds, waits = time.monotonic() - job.began, not job.has_engine.is_set()
+            return {**_head(job.asked, None), "state": "running", "waits": waits, "seconds": seconds}
         asked, charged = self._state.asked(person, key), self._charged(person, key)
         if asked is None or asked.dataset != dataset or charged is None:
             raise Problem(404, "not_found", "nothing was asked here under that key")

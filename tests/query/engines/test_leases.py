@@ -104,8 +104,8 @@ def of_reader(postgres_backend: Any, postgres_url: str) -> Iterator[list[Any]]:
     )
     start, _, end = postgres_url.partition("://")
     url = f"{start}://reader@{end.rpartition('@')[2]}"
-    named = {"unit": vm.per("patient", rows=1), "budget": vm.pure(10)}
-    yield [vm.open(url, table=f"of_reader.{name}", **named) for name in ("t", "kept")]
+    unit, budget = vm.per("patient", rows=1), vm.pure(10)
+    yield [vm.open(url, table=f"of_reader.{name}", unit=unit, budget=budget) for name in ("t", "kept")]
     execute("DROP SCHEMA of_reader CASCADE; DROP ROLE reader")
 
 

@@ -21,6 +21,8 @@ from viameter.service.secrets import fresh_id
 router = APIRouter(prefix="/datasets/{dataset}", tags=["questions"])
 KEY = r"[\x21-\x7e]{1,200}"
 """A key: signs that can be seen."""
+READING = 10.0
+"""Seconds within which a question is understood, unless what it is read with cannot be reached."""
 LARGE = 2_000
 """Cells of an answer from which on it is written in a thread of its own."""
 DatasetName = Annotated[str, Path(max_length=64)]
@@ -58,7 +60,10 @@ async def release(
         # What cannot be understood is refused here, and leaves nothing behind.
         reading = service.desk.read(*asked)
         if not reading.done():
-            await asyncio.wrap_future(reading)
+            try:
+                await asyncio.wait_for(asyncio.wrap_future(reading), READING)
+            except TimeoutError:
+                raise Problem(503, "busy", f"the question waits to be read. {NOTHING_SPENT}", retry_after=2) from None
         job = service.desk.ask(*asked)
     # Whoever named no key learns the one that was chosen.
     with explained(UNKNOWN_OUTCOME, key=chosen):
