@@ -34,6 +34,12 @@ def test_a_name_that_an_engine_would_change_is_refused(name: str, way: str) -> N
     assert table.spent == vm.zcdp(0)
 
 
+@pytest.mark.parametrize("name", ["nul", "surrogate"])
+def test_a_table_of_lists_with_a_name_that_an_engine_would_change_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="column name"):
+        opened({"u": [1, 2], UNFIT[name]: [3, 4]})
+
+
 def test_columns_that_were_opened_keep_their_long_names() -> None:
     name = UNFIT["long"]
     table = opened({"u": [1, 2], name: [3, 4]})

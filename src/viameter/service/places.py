@@ -14,12 +14,12 @@ dataset is registered and whenever it is opened:
 These are not, and whoever registers rows vouches for them: copies of rows; foreign tables, which may be of the same
 server; functions whose bodies are text; views of Spark, and tables of Spark over the same files; one file that is read
 by DuckDB and by Spark; operators and domains of PostgreSQL; views with `security_invoker` over tables with policies, of
-which each user sees other rows. What is attached to a table or written into a view while a dataset is open is seen when
-it is opened next.
+which each user sees other rows. What is attached to a table or written into a view while a dataset is open is seen
+when it is opened next.
 
-A place is a name, so that rows can be loaded anew under it. So these are not seen either, once a dataset is registered:
-names that are changed or swapped, files that are moved, views that are dropped or replaced, partitions that are
-detached. Whoever may do that in a source must be trusted with the budgets of its rows.
+A place is a name, so that rows can be loaded anew under it. So these are not seen either, after a dataset was
+registered: names that are changed or swapped, files that are moved, views that are dropped or replaced, partitions
+that are detached. Whoever may do that in a source must be trusted with the budgets of its rows.
 """
 
 from __future__ import annotations

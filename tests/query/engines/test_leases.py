@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,8 +106,8 @@ def of_reader(postgres_backend: Any, postgres_url: str) -> Iterator[list[Any]]:
     )
     start, _, end = postgres_url.partition("://")
     url = f"{start}://reader@{end.rpartition('@')[2]}"
-    unit, budget = vm.per("patient", rows=1), vm.pure(10)
-    yield [vm.open(url, table=f"of_reader.{name}", unit=unit, budget=budget) for name in ("t", "kept")]
+    named: dict[str, Any] = {"unit": vm.per("patient", rows=1), "budget": vm.pure(10)}
+    yield [vm.open(url, table=f"of_reader.{name}", **named) for name in ("t", "kept")]
     execute("DROP SCHEMA of_reader CASCADE; DROP ROLE reader")
 
 
@@ -144,12 +146,11 @@ def test_a_table_that_is_locked_is_not_waited_for(
             with pytest.raises(SourceUnavailable, match=said):
                 count(visits)
     assert visits.spent == vm.pure(0)
-    while True:  # until the server has seen that nobody waits
-        try:
+    for _ in range(600):  # until the server has seen that nobody waits
+        with contextlib.suppress(SourceUnavailable):
             count(visits)
             break
-        except SourceUnavailable:
-            continue
+        time.sleep(0.05)
     assert visits.spent == SPEND
 
 

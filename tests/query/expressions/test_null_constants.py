@@ -21,7 +21,12 @@ COLUMNS = {
     Kind.INTEGER: ("a", "b"), Kind.REAL: ("x", "y"), Kind.TEXT: ("s", "t"), Kind.BOOLEAN: ("p", "q"),
     Kind.DATE: ("day", "other_day"), Kind.TIMESTAMP: ("moment", "zoned"),
 }  # fmt: skip
-OPTIONS = {"cast": [(kind.value,) for kind in Kind], "slice": [(0, 2)], "truncate": [("month",), ("day",)]}
+OPTIONS: dict[str, list[tuple[Any, ...]]] = {
+    "cast": [(kind.value,) for kind in Kind],
+    "slice": [(0, 2)],
+    "truncate": [("month",), ("day",)],
+}
+NO_OPTIONS: list[tuple[Any, ...]] = [()]
 CONSTANTS: dict[Kind, tuple[Any, Any]] = {
     Kind.INTEGER: (1, 60), Kind.REAL: (0.5, 2.5), Kind.TEXT: ("a", "ab"), Kind.BOOLEAN: (True, False),
     Kind.DATE: ("1970-01-01", "2000-02-29"), Kind.TIMESTAMP: ("1970-01-01", "2000-02-29"),
@@ -46,7 +51,7 @@ def with_nulls(columns: dict[str, Expression]) -> Iterator[Expression]:
     """Every operation on every kind, with NULL, constants and columns in its places, wherever its rule allows it."""
     for operation, (least, most, _) in RULES.items():
         sizes = {least, min(most, 3)}
-        for size, kind, options in itertools.product(sizes, Kind, OPTIONS.get(operation, [()])):
+        for size, kind, options in itertools.product(sizes, Kind, OPTIONS.get(operation, NO_OPTIONS)):
             column, constants = [columns[name] for name in COLUMNS[kind]], [literal(c, kind) for c in CONSTANTS[kind]]
             nulls = [COMPUTED[kind](), literal(None, kind), *([column[0] // 0] if kind is Kind.INTEGER else [])]
             choices = [[column[i % 2], constants[i == 2], *nulls] for i in range(size)]

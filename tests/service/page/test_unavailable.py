@@ -11,7 +11,6 @@ from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults, read
 from tests.service.serving import QUESTION, Running
 
-import viameter as vm
 from viameter.errors import ParameterError
 from viameter.service.desk import Job
 from viameter.service.problems import Problem

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viameter.errors import ParameterError
+from viameter.errors import ParameterError, plain
 from viameter.query.engines.imports import import_ibis, import_optional
+
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+"""Letters of names at which DuckDB cuts, or Arrow fails."""
 
 
 def arrow_table(columns: Mapping[str, Sequence[Any]], *, types: Mapping[str, Any] | None = None) -> Any:
@@ -17,6 +21,10 @@ def arrow_table(columns: Mapping[str, Sequence[Any]], *, types: Mapping[str, Any
     arrow = import_optional("pyarrow", extra="query", wanted_for="tables given as lists")
     if not isinstance(columns, Mapping) or not columns or not all(isinstance(name, str) for name in columns):
         raise ParameterError("a table given as lists is a mapping of names of columns to their values")
+    if unfit := [name for name in columns if _UNFIT.search(name)]:
+        raise ParameterError(
+            f"column name {plain(unfit[0])}: expected Unicode without NUL and surrogates, as engines take; rename it"
+        )
     types = dict(types or {})
     if unknown := sorted(types.keys() - columns.keys()):
         raise ParameterError(f"types= names columns that are not there: {', '.join(unknown)}")
