@@ -4,7 +4,8 @@ This is the contract. `evaluate` is its reference in plain Python; `to_ibis` giv
 PostgreSQL (exactly, but for the last digits of `log` and `exp`), and no row makes an engine fail.
 
 **NULL.** Every value may be NULL (None). Arithmetic, comparisons, `least`, `greatest`, `is_in` and functions of NULL
-are NULL. `&` and `|` are Kleene's: FALSE & NULL is FALSE, TRUE | NULL is TRUE. `case` takes the first arm whose
+are NULL. `&` and `|` are Kleene's: FALSE & NULL is FALSE, TRUE | NULL is TRUE;
+`between` is the `&` of its two comparisons. `case` takes the first arm whose
 condition is TRUE. A filter keeps rows where its predicate is TRUE. **NaN and infinities are NULL**, wherever they
 come from.
 
