@@ -405,3 +405,13 @@ def test_a_preview_says_why_costs_do_not_add_up_to_the_total(budget: Any, spend:
         added = preview.rows[0].loss.measure.total([row.loss for row in preview.rows])
         if named == total:
             assert (added > preview.loss) == is_shared
+
+
+@pytest.mark.parametrize("name", ["v_bin", "V_BIN"])
+def test_intervals_of_a_column_replace_no_other_column(name: str) -> None:
+    rows = {"u": [1, 2], "v": [1, 11], name: [100, 200]}
+    table = vm.open(rows, unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
+    answer = table.group_by("v", edges=[0, 10, 20]).agg(s=vm.sum(name, bounds=(0, 1000))).release(spend=LOUD)
+    assert values(answer, "s") == [100, 200]
+    long = vm.open({"u": [1], "v" * 61: [1]}, unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
+    assert values(long.histogram("v" * 61, edges=[0, 10]).release(spend=LOUD), "rows") == [1]

@@ -18,7 +18,7 @@ from viameter.query.expressions import Expression, Schema
 from viameter.query.keys import Keys, read_keys
 from viameter.query.preview import Standing, binding
 from viameter.query.public_tables import PublicTable
-from viameter.query.relation import Relation
+from viameter.query.relation import LONGEST_NAME, Relation
 from viameter.query.units import Unit
 from viameter.session.budget import Charged, Session
 
@@ -258,7 +258,9 @@ class Table:
         column = columns[0]
         ends = list(edges)
         binned = self[column].bin(ends)
-        name = f"{column}_bin"
+        taken = {known.casefold() for known in (*self.schema, *self.schema.unusable)}
+        named = itertools.chain([f"{column}_bin"], (f"bin_{number}" for number in itertools.count()))
+        name = next(one for one in named if one.casefold() not in taken and len(one.encode()) <= LONGEST_NAME)
         made = replace(self, relation=self.relation.derive({name: binned}))
         found = read_keys(made.schema, [name], list(range(len(ends) - 1)), other=other)
         pairs = list(itertools.pairwise(ends))
