@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 from viameter.errors import ParameterError, plain
 from viameter.query.engines.duckdb_files import attached_as, views_of
 from viameter.query.engines.names import split_name
-from viameter.query.engines.postgres_links import aside
+from viameter.query.engines.postgres_links import aside, number_of
 from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.service.state import SAME_ROWS, Registered
 
@@ -207,7 +207,7 @@ def _in_postgres(connection: Any, table: str) -> Place:
         sharing_numbers = sharing_rows(found[0], reads, rowless=rowless) - {found[0]}
         others = [number for number in sharing_numbers if number > 0]
         sharing = connection.execute(f"{named} c.oid = ANY(%s::int8[]::oid[])", [others]).fetchall()
-        number = _number_of(connection)
+        number = number_of(connection)
     except psycopg.Error as error:
         raise ParameterError(
             f"table={plain(table)}: the server does not say where it is ({type(error).__name__})"
@@ -215,15 +215,3 @@ def _in_postgres(connection: Any, table: str) -> Place:
     by_address = f"postgresql {connection.info.host}:{connection.info.port}"
     starts = (by_address,) if number is None else (f"{CERTAIN}{number}", by_address)
     return Place(starts, found[1], frozenset(end for _, end in sharing), is_on_server=True)
-
-
-def _number_of(connection: Any) -> int | None:
-    """The number that a server was given when it was made; None if this user may not see it."""
-    import psycopg
-
-    try:
-        with connection.transaction():  # of its own: what is refused ends it, and the connection stays
-            found = connection.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()").fetchone()
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
-        return None
-    return None if found is None or found[0] is None else int(found[0])

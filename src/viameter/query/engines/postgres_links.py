@@ -232,15 +232,20 @@ def require_utf8(connection: Any) -> None:
 
 
 def _server(connection: Any) -> Server:
+    database, schema = connection.execute("SELECT current_database(), current_schema()").fetchone()
+    return Server(number_of(connection), database, schema)
+
+
+def number_of(connection: Any) -> int | None:
+    """The number that a server was given when it was made; None if this user may not see it."""
     import psycopg
 
-    database, schema = connection.execute("SELECT current_database(), current_schema()").fetchone()
     try:
         with connection.transaction():  # of its own: what is refused ends it, and the connection stays
             found = connection.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()").fetchone()
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction):
-        found = None
-    return Server(None if found is None or found[0] is None else int(found[0]), database, schema)
+        return None
+    return None if found is None or found[0] is None else int(found[0])
 
 
 def _process(connection: Any) -> Process | None:
