@@ -327,7 +327,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_one_line_that_is_rewritten_and_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda fallback=(80, 24): os.terminal_size((40, 24)))
     stream = Terminal()
     with command.ProgressLine(stream, "noisy (1 of 2)") as line:
         line.say("shifts")

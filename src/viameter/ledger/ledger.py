@@ -473,7 +473,8 @@ class Ledger:
 
     def request(self, by: str, key: str) -> Request | None:
         """What was charged under a key, if anything was."""
-        return self._ask(lambda store: store.request(by, key))
+        name = read_name(key, "key")
+        return self._ask(lambda store: store.request(by, name))
 
     def stored(self, request: Request) -> list[StoredAnswer]:
         """What was stored for a request: its answer, then those of what it spawned; seen to be what entries say."""

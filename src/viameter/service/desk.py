@@ -113,9 +113,9 @@ class Desk:
             try:
                 with _not_too_deep():
                     self._question(person, dataset, document)
-            except DatasetRetired:
+            except (DatasetRetired, SourceUnavailable):
                 if self._charged(person, key) is None:
-                    raise  # what was charged before is answered again
+                    raise  # what was charged before is answered again, or said to be charged
             finally:
                 with self._lock:
                     lane.questions -= 1

@@ -201,11 +201,13 @@ def postgres_columns(
 
     relation = written_name(backend, name, ops.Namespace(database=schema))
     wanted = {"relation": relation, "is_qualified": schema is not None}
-    question = f"SELECT found.* FROM ({_OF_RELATION}) found {_while_reading(relation, reading) if reading else ''}"
+    # The columns are in what is asked for: else the server would leave out what a view computes for them.
+    tables = f"({_OF_RELATION}) found {_while_reading(relation, reading) if reading else ''}"
+    question = f"SELECT found.*, {'read IS NULL' if reading else 'true'} FROM {tables}"
     alone = nullcontext() if backend.con.autocommit else backend.con.transaction()
     with alone, backend.con.cursor() as cursor:
         columns = cursor.execute(question, wanted).fetchall()
-    return {column: _postgres_reading(*kind) if may_read else None for column, *kind, may_read in columns}
+    return {column: _postgres_reading(*kind) if may_read else None for column, *kind, may_read, _ in columns}
 
 
 def _while_reading(relation: str, columns: Sequence[str]) -> str:
