@@ -236,6 +236,19 @@ def test_a_server_that_is_down_costs_nothing(start: Start, proxy: FaultyProxy) -
     assert told == ["source_unavailable", "source_available"]
 
 
+def test_what_was_charged_before_is_not_said_to_be_free(start: Start, proxy: FaultyProxy) -> None:
+    there = start()
+    assert ask(there, "before") == (200, "released")
+    proxy.refuse()
+    there.service.catalog._opened.clear()  # as after a start
+    there.service.desk._read.clear()
+    asked = there.ask(ANALYST, "remote", COUNT, key="before")
+    for reply in (asked, there.api(ANALYST, "GET", "/datasets/remote/releases/before")):
+        error = reply.json()["error"]
+        assert (reply.status_code, error["code"]) == (503, "source_unavailable")
+        assert "charged before" in error["message"] and "othing was spent" not in error["message"]
+
+
 @pytest.mark.usefixtures("tries_at_once")
 def test_readiness_finds_out_by_itself(start: Start, proxy: FaultyProxy) -> None:
     there = start()

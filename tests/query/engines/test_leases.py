@@ -96,18 +96,20 @@ CHANGES = {
 
 @pytest.fixture
 def of_reader(postgres_backend: Any, postgres_url: str) -> Iterator[list[Any]]:
-    """A table and a materialized view that are open, as a user who owns neither."""
+    """A table, a materialized view and a view that are open, as a user who owns none of them."""
     execute = postgres_backend.con.execute
     execute(
         "CREATE ROLE reader LOGIN; CREATE SCHEMA of_reader; GRANT USAGE ON SCHEMA of_reader TO reader; "
         'CREATE TABLE of_reader.t AS SELECT n AS patient, n %% 3 AS ward, n AS "a%%s""b" FROM generate_series(1, 9) n; '
         "CREATE MATERIALIZED VIEW of_reader.kept AS SELECT n AS patient FROM generate_series(1, 9) n; "
-        "GRANT SELECT ON of_reader.t, of_reader.kept TO reader".replace("%%", "%")
+        "CREATE VIEW of_reader.seen AS "
+        "SELECT patient, (SELECT max(patient) FROM of_reader.kept) AS most FROM of_reader.t; "
+        "GRANT SELECT ON of_reader.t, of_reader.kept, of_reader.seen TO reader".replace("%%", "%")
     )
     start, _, end = postgres_url.partition("://")
     url = f"{start}://reader@{end.rpartition('@')[2]}"
     named: dict[str, Any] = {"unit": vm.per("patient", rows=1), "budget": vm.pure(10)}
-    yield [vm.open(url, table=f"of_reader.{name}", **named) for name in ("t", "kept")]
+    yield [vm.open(url, table=f"of_reader.{name}", **named) for name in ("t", "kept", "seen")]
     execute("DROP SCHEMA of_reader CASCADE; DROP ROLE reader")
 
 
@@ -134,6 +136,17 @@ def test_a_table_that_cannot_be_read_any_more_costs_nothing(
     # A column that nobody asks for is nobody's concern.
     postgres_backend.con.execute("ALTER TABLE of_reader.t ADD COLUMN later int")
     count(of_reader[0])
+
+
+def test_what_a_view_computes_for_its_columns_is_read_before_a_charge(
+    of_reader: list[Any], postgres_backend: Any
+) -> None:
+    """The server leaves out what nobody looks at: to read no row of a view is not to read its columns."""
+    view = of_reader[2]
+    postgres_backend.con.execute("REFRESH MATERIALIZED VIEW of_reader.kept WITH NO DATA")
+    with pytest.raises(SourceUnavailable, match="cannot be read as it was opened"):
+        view.agg(most=vm.sum("most", bounds=(0, 9))).release(spend=vm.pure("1/10"))
+    assert view.spent == vm.pure(0)
 
 
 def test_a_table_that_is_locked_is_not_waited_for(
