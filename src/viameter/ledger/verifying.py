@@ -21,7 +21,7 @@ from viameter.ledger.ledger import Ledger
 from viameter.ledger.requests import require_shares_paid
 from viameter.ledger.scopes import Cost, Scope, Terms
 from viameter.ledger.signing import is_signed
-from viameter.ledger.stores.base import Disconnected, Store
+from viameter.ledger.stores.base import Store
 from viameter.measures import loss_from_json
 
 MOST_PROBLEMS = 20
@@ -186,6 +186,11 @@ def verify(ledger: Ledger, *, progress: Progress | None = None, public_key: str 
     >>> verify(book).ok
     True
     """
+    # A server that went away is waited for, and all is read from the start.
+    return ledger._patiently(lambda: _verified(ledger, progress, public_key))
+
+
+def _verified(ledger: Ledger, progress: Progress | None, public_key: str | None) -> Verified:
     problems: list[LedgerError] = []
     replay = _Replay()
     try:
@@ -193,10 +198,10 @@ def verify(ledger: Ledger, *, progress: Progress | None = None, public_key: str 
             problems.append(problem)
             if len(problems) == MOST_PROBLEMS:
                 break
+    except LedgerUnavailable:
+        raise
     except LedgerError as problem:
         problems.append(problem)
-    except Disconnected as gone:
-        raise LedgerUnavailable(f"{gone} does not answer: what it holds cannot be read now") from None
     return Verified(replay.head, replay.head.seq, tuple(problems))
 
 

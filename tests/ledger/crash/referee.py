@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -68,6 +69,8 @@ def problems(location: str, world: World, client: type[Client] = Client, *, late
 
     All that was ever asked is asked again, or the latest so many.
     """
+    if "://" in location:
+        wait_for_server(location)
     found = read_database(location)
     listed = [*in_the_books(found), *outside(found, world)]
     again = client(location, world)
@@ -81,6 +84,20 @@ def problems(location: str, world: World, client: type[Client] = Client, *, late
     if read_database(location).spent != found.spent:
         listed.append("retries were charged")
     return [*listed, *outside(read_database(location), world)]
+
+
+def wait_for_server(location: str) -> None:
+    """Wait until a server has done, or given up, what clients that were killed had asked of it."""
+    others = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND backend_type = 'client backend'"
+    )
+    with psycopg.connect(location, autocommit=True) as connection:
+        for _ in range(1200):
+            if connection.execute(others).fetchone() == (0,):
+                return
+            time.sleep(0.05)
+    raise AssertionError("the server still works for clients that were killed")
 
 
 def in_the_books(found: Found) -> Iterator[str]:
