@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from viameter.errors import LedgerError, LedgerTampered, LedgerUnavailable, ViameterError
+from viameter.errors import LedgerError, LedgerTampered, ViameterError
 from viameter.ledger.book import Request, read_time
 from viameter.ledger.chain import FORMAT, Head, canonical, digest, follow
 from viameter.ledger.ledger import Ledger
@@ -198,8 +198,6 @@ def _verified(ledger: Ledger, progress: Progress | None, public_key: str | None)
             problems.append(problem)
             if len(problems) == MOST_PROBLEMS:
                 break
-    except LedgerUnavailable:
-        raise
     except LedgerError as problem:
         problems.append(problem)
     return Verified(replay.head, replay.head.seq, tuple(problems))

@@ -37,8 +37,8 @@ UNREACHABLE = (
     "Nothing was spent: try again later"
 )
 UNREACHABLE_ANSWER = (
-    "this was charged before, and costs nothing more. What is stored of it is read with the columns of its dataset, "
-    "whose rows cannot be reached now: look again later"
+    "this was charged before, and costs nothing more under the same key. What is stored of it is read with the columns "
+    "of its dataset, whose rows cannot be reached now: look again later"
 )
 UNEXPECTED = "something went wrong here, and nothing is said of it; the log of the service has this request's number"
 NO_TOKEN = (

@@ -100,7 +100,8 @@ class Refund(Writing):
     def apply(self, book: Book) -> Any:
         """Spend less."""
         scope: Any = book.scope(SCOPE)
-        left = replace(scope, spent=type(COST)(scope.spent.epsilon - self.requests * COST.epsilon))
+        # Two who restart at once may give the same back twice.
+        left = replace(scope, spent=type(COST)(max(scope.spent.epsilon - self.requests * COST.epsilon, 0)))
         book.add("refund", self.by, book.now(), {SCOPE: left}, nonce=self.nonce)
 
 

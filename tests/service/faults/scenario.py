@@ -177,7 +177,8 @@ def run(
         outcomes = {kind: asked.result() for kind, asked in asking.items()}
     # Whoever waits for two seconds may be told that it runs: no machine is always fast enough. It is looked up later.
     told = fault.told | {Outcome.RUNNING}
-    allowed = {kind: told | ({Outcome.ANSWERED} if kind == "replay" else set()) for kind in outcomes}
+    again = {Outcome.ANSWERED, Outcome.UNSURE}  # what is stored is read with the columns of its dataset
+    allowed = {kind: told | (again if kind == "replay" else set()) for kind in outcomes}
     found += [f"{kind}: {outcome.name}" for kind, outcome in outcomes.items() if outcome not in allowed[kind]]
     return company.leaves(found)
 
