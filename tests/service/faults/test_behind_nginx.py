@@ -83,8 +83,13 @@ class Load:
 
     def _send(self, asked: Asked) -> Outcome:
         path, key = f"/datasets/{asked.dataset}/releases", {"Idempotency-Key": asked.key}
-        reply = send(self.front, self.front.tokens["ann"], "POST", path, COUNT, **key)
-        return self.journal.note(asked, None if reply.status in GATEWAY else reply, list(self.front.tokens.values()))
+        reply: Reply | None
+        try:
+            reply = send(self.front, self.front.tokens["ann"], "POST", path, COUNT, **key)
+        except http.client.HTTPException:
+            reply = None  # cut in the middle, with the process that wrote it
+        is_reply = reply is not None and reply.status not in GATEWAY
+        return self.journal.note(asked, reply if is_reply else None, list(self.front.tokens.values()))
 
     def goes_on(self, each: int = 5) -> None:
         """Wait until every dataset was answered some times more."""
