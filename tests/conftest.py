@@ -1,6 +1,13 @@
-"""Hypothesis without deadlines: the machine is shared, and no test asserts a time."""
+"""How many examples a property test has; and no deadlines, since the machine is shared and no test asserts a time.
 
-from hypothesis import settings
+`VIAMETER_EXAMPLES=long` is what `make test-long` says. Mutants need a failure, and not the smallest one.
+"""
 
-settings.register_profile("viameter", deadline=None, print_blob=True)
-settings.load_profile("viameter")
+import os
+
+from hypothesis import Phase, settings
+
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=50)
+settings.register_profile("long", settings.get_profile("fast"), max_examples=1000)
+settings.register_profile("mutants", settings.get_profile("fast"), phases=[Phase.explicit, Phase.generate])
+settings.load_profile(os.environ.get("VIAMETER_EXAMPLES", "fast"))

@@ -1,0 +1,152 @@
+"""Run mutants: each is applied to a copy of the sources, and the tests that can reach it run until one fails.
+
+Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end every test that killed
+one runs on the sources as they are: a test that fails there too has killed nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from tests.mutants.mutant import Mutant, mutants_of, rooms
+from tests.reach import ROOT, Reach
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    killer: str | None  # the test that failed, "" if the tests hung, None if the mutant survived
+    seconds: float
+
+
+def main() -> None:
+    """`python -m tests.mutants.run ROOM...`: ends with 1 if a mutant survives."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="*", help="rooms, or all of them")
+    parser.add_argument("--only", default="", help="run only the mutants whose address or reason has this text")
+    parser.add_argument("--tests", type=Path, default=ROOT, help="a checkout whose sources and tests are used")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--limit", type=float, default=600, help="seconds after which a batch of tests counts as hung")
+    options = parser.parse_args()
+    survived = 0
+    for room in options.rooms or rooms():
+        chosen = [m for m in mutants_of(room) if options.only in m.at or options.only in m.why]
+        results = run(chosen, options.tests.resolve(), jobs=options.jobs, limit=options.limit)
+        survived += report(room, results)
+    sys.exit(survived > 0)
+
+
+def run(chosen: list[Mutant], checkout: Path, *, jobs: int, limit: float) -> list[Result]:
+    """Run mutants in parallel, each in a copy of the sources."""
+    reach = Reach(checkout)
+    with tempfile.TemporaryDirectory(prefix="viameter-mutants-") as scratch:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(jobs):
+            copies.put(shutil.copytree(checkout / "src", Path(scratch, f"copy-{number}", "src")))
+
+        def judge(mutant: Mutant) -> Result:
+            copy, start = copies.get(), time.monotonic()
+            try:
+                killer = _killer(mutant, copy, reach, limit)
+            finally:
+                copies.put(copy)
+            result = Result(mutant, killer, time.monotonic() - start)
+            print(_line(result), flush=True)
+            return result
+
+        with ThreadPoolExecutor(jobs) as pool:
+            results = list(pool.map(judge, chosen))
+        killers = sorted({result.killer for result in results if result.killer})
+        failing = set(_failures(killers, copies.get(), checkout, limit, stop=False)) if killers else set()
+    return [Result(r.mutant, None if r.killer in failing else r.killer, r.seconds) for r in results]
+
+
+def report(room: str, results: list[Result]) -> int:
+    """Print what became of the mutants of a room; how many survived."""
+    survivors = [result for result in results if result.killer is None]
+    for result in survivors:
+        print(_line(result))
+    print(
+        f"{room}: {len(results)} mutants, {len(results) - len(survivors)} killed, {len(survivors)} survived", flush=True
+    )
+    return len(survivors)
+
+
+def _line(result: Result) -> str:
+    fate = "SURVIVED" if result.killer is None else f"killed by {result.killer or 'a test that hung'}"
+    return f"{result.seconds:6.1f} s  {result.mutant.at}: {result.mutant.why}\n          {fate}"
+
+
+def _killer(mutant: Mutant, copy: Path, reach: Reach, limit: float) -> str | None:
+    file, text = mutant.applied(copy)
+    original = file.read_bytes()
+    times = file.stat()
+    try:
+        file.write_text(text)
+        for batch in _batches(list(reach.tests_of([Path("src") / file.relative_to(copy)]))):
+            try:
+                failed = _failures([str(test) for test in batch], copy, reach.root, limit, stop=True)
+            except subprocess.TimeoutExpired:
+                return ""
+            if failed:
+                return failed[0]
+        return None
+    finally:
+        file.write_bytes(original)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that what was compiled of it is used again
+
+
+def _batches(tests: list[Path]) -> Iterator[list[Path]]:
+    """One file, then two, four, ...: pytest reads all files of a call before it runs the first test."""
+    size = 1
+    while tests:
+        yield tests[:size]
+        tests, size = tests[size:], 2 * size
+
+
+def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, stop: bool) -> list[str]:
+    """The tests that fail with a copy of the sources; the file's name if it cannot be imported."""
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not long", "-rfE", "--tb=no", "--no-header"]
+    command = [sys.executable, "-m", "pytest", *options, *(["-x"] if stop else []), *tests]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(copy),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "VIAMETER_EXAMPLES": "mutants",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy.parent / "hypothesis"),
+        "COLUMNS": "1000",
+    }
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            command, cwd=checkout, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            status = process.wait(limit)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        said.seek(0)
+        text = said.read()
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.MULTILINE)
+    if status not in (0, 5) and not failed:
+        return [f"{tests[0]} ({text.strip().splitlines()[-1] if text.strip() else 'no output'})"]
+    return failed
+
+
+if __name__ == "__main__":
+    main()
