@@ -5,14 +5,12 @@ SHELL := /bin/bash
 VENV  := .venv
 BIN   := $(VENV)/bin
 say    = @printf '\033[1m==> %s\033[0m\n' "$(1)"
-# One worker more than cores, since some wait for processes and browsers. The tests of a file go to one of them, and so
-# do all of Spark's: see conftest.py.
-PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(nproc 2>/dev/null || echo 2) + 1) --dist loadfile
+TIERS := $(BIN)/python -m tests.tiers
 
 # Tests start many processes: what was compiled once is kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo setup setup-run test test-long lint types compiled fast docs-test newest-venv newest-python docs bench lock clean
+.PHONY: help demo setup setup-run check changed test test-room test-long mutants coverage lint types fast docs-test newest-python docs bench lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -27,14 +25,32 @@ setup-run:
 setup: ## set up everything that development needs
 	@scripts/setup dev
 
-test: setup ## every test that is not marked long, the linters and the type checker
-	@$(MAKE) --no-print-directory --jobs=2 lint types compiled
-	@$(MAKE) --no-print-directory --jobs=2 fast docs-test newest-venv
-	@$(MAKE) --no-print-directory newest-python
+check: setup ## within a minute: linters, types, and the tests that what you changed can break
+	@$(MAKE) --no-print-directory --jobs=3 lint types changed
 
-test-long: setup ## the tests marked long
+ifdef ROOM
+test: setup ## everything that a landing needs; ROOM=ledger for the tests of one room
+	@$(TIERS) $(ROOM) $(OPTIONS)
+else
+test: setup
+	@$(MAKE) --no-print-directory --jobs=2 lint types docs-test newest-python fast
+endif
+
+test-long: setup ## the tests marked long, of all rooms or of ROOM
 	$(call say,pytest: the long tests)
-	@$(PYTEST) -m long
+	@$(TIERS) --long $(ROOM) $(OPTIONS)
+
+mutants: setup ## edits of the sources that tests must notice, of all rooms or of ROOM
+	@$(BIN)/python -m tests.mutants.run $(ROOM) $(OPTIONS)
+
+coverage: setup ## which branches the tests run, of all rooms or of ROOM, as pages in docs/_build/coverage
+	@$(BIN)/coverage erase
+	@$(TIERS) --coverage $(ROOM) $(OPTIONS)
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet && $(BIN)/coverage report --skip-covered --sort=cover
+
+changed: setup
+	$(call say,pytest: the tests that what changed can break)
+	@$(BIN)/python -m tests.changed $(BASE)
 
 lint: setup
 	$(call say,ruff: style; import-linter: the direction between rooms)
@@ -45,23 +61,16 @@ types: setup
 	$(call say,mypy --strict)
 	@$(BIN)/mypy --no-error-summary
 
-# In a new clone, one process compiles the tests while mypy has the other core, and not each worker for itself.
-compiled: setup
-	@ls tests/core/__pycache__/*pytest* > /dev/null 2>&1 || $(BIN)/python -m pytest --collect-only -qq -m "not long" > /dev/null
-
 fast: setup
 	$(call say,pytest: unit and property tests and every example in README and docs and docstrings)
-	@$(PYTEST) -m "not long"
+	@$(TIERS)
 
 docs-test: setup
 	$(call say,sphinx: the docs build without warnings)
 	@$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
 
-newest-venv: setup
-	@scripts/newest-python install
-
 newest-python: setup ## test the core on the newest Python found on this machine
-	@scripts/newest-python test
+	@scripts/newest-python
 
 docs: setup ## build the docs into docs/_build/html
 	$(call say,sphinx)

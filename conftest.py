@@ -1,7 +1,8 @@
-"""Every example in docstrings, README and docs is run as a test; which tests go to one worker together."""
+"""Every example in docstrings, README and docs is run as a test; tests in another order, or until a deadline."""
 
+import random
+import time
 from doctest import ELLIPSIS
-from typing import Any
 
 import pytest
 from sybil import Sybil
@@ -23,31 +24,45 @@ pages = [
 pytest_collect_file = SybilCollection([docstrings, *pages]).pytest()
 
 
-SLOW = ("spark", "tests/service/", "tests/ledger/crash/", "tests/ledger/tampering/", "tests/project/", "tests/query/")
-"""Where files have few tests that take long."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options that are passed on by `tests.tiers`."""
+    parser.addoption("--shuffle", metavar="SEED", help="run files, and the tests of each, in another order")
+    parser.addoption("--until", type=float, metavar="TIME", help="start no test after this time (seconds since 1970)")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile`, tests of a file go to one worker together, and so do those of Spark, of whatever file.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle files, and the tests of each; examples of a page follow from one another, and stay in their order."""
+    seed = config.getoption("shuffle")
+    if seed is None:
+        return
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(str(item.path), []).append(item)
+    order = random.Random(seed)
+    names = sorted(files)
+    order.shuffle(names)
+    items.clear()
+    for name in names:
+        if isinstance(files[name][0], pytest.Function):
+            order.shuffle(files[name])
+        items += files[name]
 
-    A Spark takes long to start and to warm up, and two of them take the cores from each other.
-    """
-    if config.getoption("dist") != "loadfile":
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Leave out what is left when time is up; the summary says how many these are."""
+    until = item.config.getoption("until")
+    if until is None or time.time() < until:
         return None
-    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+    item.config.stash[LEFT_OUT] = item.config.stash.get(LEFT_OUT, 0) + 1
+    return True
 
-    class FilesAndSpark(LoadFileScheduling):  # type: ignore[misc]
-        def _split_scope(self, nodeid: str) -> str:
-            # Of a test the one who deals them out knows the name alone; tests/query/conftest.py sees to it.
-            file, _, name = nodeid.partition("::")
-            return "spark" if file.startswith("tests/query/") and "spark" in name else file
 
-        def _assign_work_unit(self, node: Any) -> None:
-            # Files with most tests come first, unless there are slow ones: in the end nobody waits for one of those.
-            slow = next((scope for word in SLOW for scope in self.workqueue if scope.startswith(word)), None)
-            if slow is not None:
-                self.workqueue.move_to_end(slow, last=False)
-            super()._assign_work_unit(node)
-
-    return FilesAndSpark(config, log)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests were left out."""
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out} left out for lack of time")

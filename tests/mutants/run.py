@@ -1,4 +1,4 @@
-"""Run mutants: each is applied to a copy of the sources, and the tests that can reach it run until one fails.
+"""Run mutants: each is applied to a copy of the sources, and the tests of its room that can reach it run until one fails.
 
 Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end every test that killed
 one runs on the sources as they are: a test that fails there too has killed nothing.
@@ -7,6 +7,7 @@ one runs on the sources as they are: a test that fails there too has killed noth
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -40,19 +41,25 @@ def main() -> None:
     parser.add_argument("rooms", nargs="*", help="rooms, or all of them")
     parser.add_argument("--only", default="", help="run only the mutants whose address or reason has this text")
     parser.add_argument("--tests", type=Path, default=ROOT, help="a checkout whose sources and tests are used")
+    parser.add_argument("--beyond", action="store_true", help="run the tests of other rooms, too")
+    parser.add_argument("--write", type=Path, help="a file that gets a line of JSON for each mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a batch of tests counts as hung")
     options = parser.parse_args()
     survived = 0
     for room in options.rooms or rooms():
         chosen = [m for m in mutants_of(room) if options.only in m.at or options.only in m.why]
-        results = run(chosen, options.tests.resolve(), jobs=options.jobs, limit=options.limit)
+        folder = "tests" if options.beyond else f"tests/{room.partition('/')[0]}"
+        results = run(chosen, options.tests.resolve(), folder, jobs=options.jobs, limit=options.limit)
+        if options.write:
+            with options.write.open("a") as file:
+                file.writelines(_json(room, result) + "\n" for result in results)
         survived += report(room, results)
     sys.exit(survived > 0)
 
 
-def run(chosen: list[Mutant], checkout: Path, *, jobs: int, limit: float) -> list[Result]:
-    """Run mutants in parallel, each in a copy of the sources."""
+def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: float) -> list[Result]:
+    """Run mutants in parallel, each in a copy of the sources, with tests below a folder."""
     reach = Reach(checkout)
     with tempfile.TemporaryDirectory(prefix="viameter-mutants-") as scratch:
         copies: SimpleQueue[Path] = SimpleQueue()
@@ -62,7 +69,7 @@ def run(chosen: list[Mutant], checkout: Path, *, jobs: int, limit: float) -> lis
         def judge(mutant: Mutant) -> Result:
             copy, start = copies.get(), time.monotonic()
             try:
-                killer = _killer(mutant, copy, reach, limit)
+                killer = _killer(mutant, copy, reach, folder, limit)
             finally:
                 copies.put(copy)
             result = Result(mutant, killer, time.monotonic() - start)
@@ -92,13 +99,19 @@ def _line(result: Result) -> str:
     return f"{result.seconds:6.1f} s  {result.mutant.at}: {result.mutant.why}\n          {fate}"
 
 
-def _killer(mutant: Mutant, copy: Path, reach: Reach, limit: float) -> str | None:
+def _json(room: str, result: Result) -> str:
+    mutant = result.mutant
+    return json.dumps({"room": room, "at": mutant.at, "why": mutant.why, "now": mutant.now, "killer": result.killer})
+
+
+def _killer(mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float) -> str | None:
     file, text = mutant.applied(copy)
     original = file.read_bytes()
     times = file.stat()
     try:
         file.write_text(text)
-        for batch in _batches(list(reach.tests_of([Path("src") / file.relative_to(copy)]))):
+        reached = reach.tests_of([Path("src") / file.relative_to(copy)])
+        for batch in _batches([test for test in reached if test.is_relative_to(folder)]):
             try:
                 failed = _failures([str(test) for test in batch], copy, reach.root, limit, stop=True)
             except subprocess.TimeoutExpired:
@@ -121,7 +134,7 @@ def _batches(tests: list[Path]) -> Iterator[list[Path]]:
 
 def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, stop: bool) -> list[str]:
     """The tests that fail with a copy of the sources; the file's name if it cannot be imported."""
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not long", "-rfE", "--tb=no", "--no-header"]
+    options = ["-q", "-p", "no:cacheprovider", "-m", "not long", "-rfE", "--tb=no", "--no-header"]
     command = [sys.executable, "-m", "pytest", *options, *(["-x"] if stop else []), *tests]
     environment = {
         **os.environ,

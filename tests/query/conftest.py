@@ -1,6 +1,6 @@
-"""Engines for tests, each started when first asked for and stopped at the end; every xdist worker has its own.
+"""Engines for tests, each started when first asked for and stopped at the end.
 
-But there is one Spark: all tests that need it go to one worker, which conftest.py at the root knows by their names.
+Tests that need Spark are marked `spark`: it takes long to start and to warm up, so that they share one process.
 
 `VIAMETER_ENGINES=duckdb` (names with commas) leaves out the tests of the other engines. What is left in must work:
 a server that is missing is a failure.
@@ -34,7 +34,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.path.is_relative_to(here):
             for message, kind in DEPRECATIONS:
                 item.add_marker(pytest.mark.filterwarnings(f"ignore:{message}:{kind.__name__}"))
-            assert "spark" in item.name or not _needs_spark(item), f"{item.nodeid} needs Spark, and is to be named so"
+            if _needs_spark(item):
+                item.add_marker(pytest.mark.spark)
     left_out = [item for item in items if item.path.is_relative_to(here) and not _is_chosen(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

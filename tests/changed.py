@@ -1,0 +1,94 @@
+"""Run the tests that a change can break, nearest first, until time is up: `python -m tests.changed [BASE]`.
+
+What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests can reach
+it is known from the import graph (tests/reach.py). The rooms that changed come first; what is left out for lack of time
+is counted, and `make test` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.reach import ROOT, Reach
+from tests.tiers import Shard, all_shards, run
+
+
+def main() -> None:
+    """Run them; the status is 1 if a test failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.changed", description=__doc__)
+    parser.add_argument("base", nargs="?", help="a commit to compare with, instead of the last one")
+    parser.add_argument("--seconds", type=float, default=40, help="no test is started after that")
+    parser.add_argument("--list", action="store_true", help="list the tests, nearest first")
+    options = parser.parse_args()
+    until = time.time() + options.seconds
+    changed = changed_files(options.base)
+    shards = shards_of(changed)
+    if options.list:
+        print("\n".join(path for shard in shards for path in shard.paths))
+        return
+    if unread := [str(path) for path in changed if not _is_read(path)]:
+        print(f"only `make test` says what these break: {', '.join(unread)}")
+    if not shards:
+        print("nothing changed that has tests")
+        return
+    sys.exit(0 if run(shards, ["--until", str(until)], jobs=(os.cpu_count() or 1) + 1) else 1)
+
+
+def changed_files(base: str | None = None) -> list[Path]:
+    """Files that differ from a commit, and new ones; if there are none, those of the last commit."""
+    found = {*_git("diff", "--name-only", base or "HEAD"), *_git("ls-files", "--others", "--exclude-standard")}
+    if not found and base is None:
+        found = set(_git("diff", "--name-only", "HEAD~1", "HEAD"))
+    return [Path(name) for name in sorted(found)]
+
+
+def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard]:
+    """The shards with tests that can reach files, cut down to these tests; the nearest come first."""
+    reach = reach or Reach()
+    tests = {str(path): distance for path, distance in reach.tests_of(changed).items()}
+    rooms = {room for path in changed if (room := _room_of(path))}
+    for path in changed:
+        if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
+            tests.setdefault(str(path), 0)  # its examples
+        elif path.suffix != ".py" and path.parts[0] == "src":  # a template, a style sheet, a table of data
+            tests |= {str(test.relative_to(ROOT)): 1 for test in (ROOT / "tests" / _room_of(path)).rglob("test_*.py")}
+    narrowed: list[tuple[bool, int, Shard]] = []
+    for shard in all_shards():
+        if shard.only == "spark" and "query" not in rooms:
+            continue
+        paths = tuple(test for test in tests if _is_in(test, shard.paths))
+        if paths:
+            own = shard.name.partition("/")[0] in rooms
+            narrowed.append((not own, min(tests[path] for path in paths), replace(shard, paths=paths)))
+    return [shard for _, _, shard in sorted(narrowed, key=lambda each: each[:2])]
+
+
+def _is_in(path: str, places: Iterable[str]) -> bool:
+    return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
+def _room_of(path: Path) -> str:
+    """The room of a source or a test, "" for anything else."""
+    parts = path.parts[2:] if path.parts[:2] == ("src", "viameter") else path.parts[1:]
+    return parts[0] if path.parts[0] in ("src", "tests") and len(parts) > 1 else ""
+
+
+def _is_read(path: Path) -> bool:
+    """Whether the import graph, or the folder, tells what a file can break."""
+    return path.parts[0] in ("src", "tests", "docs") or path.suffix in (".py", ".md")
+
+
+def _git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""Run tests by shards: a folder of tests and the examples of the sources it mirrors, in a process of its own.
+
+`python -m tests.tiers` runs all but the long tests, several shards at once; `python -m tests.tiers ledger service/page`
+runs rooms or parts of them. A process reads only the tests of its shard, and what is shared within a session (a server,
+a browser, Spark) is started once for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+SPLIT = ("ledger", "logic", "query", "service")
+"""Rooms whose folders of tests are shards of their own."""
+
+FIRST = ("query/spark", "service/faults", "service/crash", "service/browser", "query/expressions", "query/engines")
+"""Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What one process of pytest runs."""
+
+    name: str
+    paths: tuple[str, ...]
+    only: str = "not spark"
+
+    @property
+    def size(self) -> int:
+        """How much there is to run, roughly: the bytes of its tests."""
+        files = [file for path in self.paths for file in _files(ROOT / path) if file.name.startswith("test_")]
+        return sum(file.stat().st_size for file in files)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a shard."""
+
+    shard: Shard
+    status: int
+    counts: Counter[str]
+    seconds: float
+    text: str
+
+    @property
+    def is_good(self) -> bool:
+        """No test failed; that all of them were left out is no failure."""
+        return self.status in (0, 5)
+
+
+class Processes:
+    """The processes that run now, so that an interrupt ends all of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+
+    def run(self, command: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
+        """Run a command in a process group of its own: its status and all that it said."""
+        with tempfile.TemporaryFile("w+") as said:
+            with self._lock:
+                if self._stopped:
+                    return -signal.SIGTERM, ""
+                process = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    start_new_session=True,
+                )
+                self._running.add(process)
+            status = process.wait()
+            with self._lock:
+                self._running.discard(process)
+            said.seek(0)
+            return status, said.read()
+
+    def stop(self) -> None:
+        """End what runs, and start nothing more."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                os.killpg(process.pid, signal.SIGTERM)
+
+
+def main() -> None:
+    """Run the shards that were asked for; the status is 1 if a test failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tiers", description=__doc__)
+    parser.add_argument("rooms", nargs="*", help="rooms (ledger) or shards (service/page), or all of them")
+    parser.add_argument("--long", action="store_true", help="the tests marked long, and no others")
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="shards that run at once")
+    parser.add_argument("--shuffle", default="", metavar="SEED", help="run the tests of a shard in another order")
+    parser.add_argument("--coverage", action="store_true", help="measure which branches run")
+    parser.add_argument("--list", action="store_true", help="list the shards")
+    options, passed_on = parser.parse_known_args()
+    try:
+        shards = chosen(options.rooms, all_shards())
+    except LookupError as error:
+        parser.error(str(error))
+    if options.list:
+        print("\n".join(shard.name for shard in shards))
+        return
+    extra = [*passed_on, *(["--shuffle", options.shuffle] if options.shuffle else [])]
+    sys.exit(0 if run(shards, extra, jobs=options.jobs, long=options.long, coverage=options.coverage) else 1)
+
+
+def all_shards() -> list[Shard]:
+    """Every test and every example is in one of these."""
+    shards = [
+        Shard("docs", ("README.md", "docs")),
+        Shard("root", (*_tests_in(ROOT / "tests"), *_sources_in(ROOT / "src" / "viameter"))),
+        Shard("query/spark", ("tests/query",), only="spark"),
+    ]
+    for folder in sorted(path for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py"))):
+        room = folder.name
+        mirrored = [
+            str(path.relative_to(ROOT))
+            for path in (ROOT / "src" / "viameter" / room, ROOT / "src" / room)
+            if path.exists()
+        ]
+        if room not in SPLIT:
+            shards.append(Shard(room, (f"tests/{room}", *mirrored)))
+            continue
+        shards.append(Shard(f"{room}/room", (*_tests_in(folder), *mirrored)))
+        shards += [
+            Shard(f"{room}/{part.name}", (f"tests/{room}/{part.name}",))
+            for part in sorted(folder.iterdir())
+            if part.is_dir() and any(part.rglob("test_*.py"))
+        ]
+    tested = {shard.name.partition("/")[0] for shard in shards}
+    untested = [path for path in (ROOT / "src" / "viameter").iterdir() if path.is_dir() and path.name not in tested]
+    shards.append(Shard("examples", tuple(str(path.relative_to(ROOT)) for path in untested if _files(path))))
+    order = {name: number for number, name in enumerate(FIRST)}
+    return sorted((shard for shard in shards if shard.paths), key=lambda s: (order.get(s.name, len(order)), -s.size))
+
+
+def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
+    """The shards of rooms: of all, if none is named."""
+    names = [room.strip("/") for room in rooms]
+    for name in names:
+        if not any(_is_of(shard, name) for shard in shards):
+            known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
+            raise LookupError(f"ROOM={name} has no tests; rooms are {known}, and --list lists their parts")
+    return [shard for shard in shards if not names or any(_is_of(shard, name) for name in names)]
+
+
+def run(
+    shards: Sequence[Shard], extra: Sequence[str] = (), *, jobs: int, long: bool = False, coverage: bool = False
+) -> bool:
+    """Run shards, `jobs` at once; print a line for each, what failed in full, and the sum. Whether all is well."""
+    processes, started = Processes(), time.monotonic()
+
+    def judge(shard: Shard) -> Outcome:
+        outcome = run_shard(shard, extra, processes, long=long, coverage=coverage)
+        if not outcome.is_good:
+            print(outcome.text, flush=True)
+        said = ", ".join(f"{count} {what}" for what, count in outcome.counts.items()) or "nothing to run"
+        print(f"{'' if outcome.is_good else 'FAILED '}{shard.name}: {said} in {outcome.seconds:.0f} s", flush=True)
+        return outcome
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            outcomes = list(pool.map(judge, shards))
+        except KeyboardInterrupt:
+            processes.stop()
+            raise
+    total = sum((outcome.counts for outcome in outcomes), Counter[str]())
+    bad = [outcome.shard.name for outcome in outcomes if not outcome.is_good]
+    failed = max(total["failed"] + total["errors"], len(bad))
+    for outcome in outcomes:
+        for line in re.findall(r"^(?:FAILED|ERROR) .*", outcome.text, re.MULTILINE):
+            print(line)
+    print(f"{len(shards)} shards in {time.monotonic() - started:.0f} s")
+    print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
+    return not bad
+
+
+def run_shard(
+    shard: Shard, extra: Sequence[str], processes: Processes, *, long: bool = False, coverage: bool = False
+) -> Outcome:
+    """Run one shard in a process."""
+    start = time.monotonic()
+    runner = ["-m", "coverage", "run", "--parallel-mode", "-m", "pytest"] if coverage else ["-m", "pytest"]
+    only = f"({shard.only}) and {'long' if long else 'not long'}"
+    command = [sys.executable, *runner, "-q", "--tb=short", "--no-header", "-m", only, *extra, *shard.paths]
+    environment = {**os.environ, **({"VIAMETER_EXAMPLES": "long"} if long else {})}
+    status, text = processes.run(command, environment)
+    return Outcome(shard, status, _counts(text), time.monotonic() - start, text)
+
+
+def _counts(text: str) -> Counter[str]:
+    """What pytest's last line says."""
+    last = text.strip().rpartition("\n")[2]
+    found = re.findall(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b", last)
+    return Counter({"errors" if what == "error" else what: int(number) for number, what in found})
+
+
+def _is_of(shard: Shard, name: str) -> bool:
+    return shard.name == name or shard.name.startswith(f"{name}/")
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def _tests_in(folder: Path) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in sorted(folder.glob("test_*.py"))]
+
+
+def _sources_in(folder: Path) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in sorted(folder.glob("*.py"))]
+
+
+if __name__ == "__main__":
+    main()
