@@ -1,8 +1,8 @@
 """Run the tests that a change can break, nearest first, until time is up: `python -m tests.changed [BASE]`.
 
-What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests can reach
-it is known from the import graph (tests/reach.py). The rooms that changed come first; what is left out for lack of time
-is counted, and `make test` runs it.
+What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests can
+reach it is known from the import graph (tests/reach.py). The rooms that changed come first; what is left out for lack
+of time is counted, and `make test` runs it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run mutants: each is applied to a copy of the sources, and the tests of its room that can reach it run until one fails.
+"""Run mutants: each is applied to a copy of the sources, and tests of its room that can reach it run until one fails.
 
 Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end every test that killed
 one runs on the sources as they are: a test that fails there too has killed nothing.

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-
 from tests.mutants.mutant import mutants_of, rooms
 from tests.reach import ROOT
 

@@ -125,7 +125,7 @@ def bounded_range_to_zcdp_sharp(loss: BoundedRangeLoss) -> ZCDPLoss:
         rho = UP.sub(UP.sub(x, 1), DOWN.log(x))
     else:
         # -ln x <= eta - ln eta, and x is below 2^-1000.
-        rho = UP.sub(UP.add(real(eta, UP), _TINY), UP.add(1, DOWN.log(real(eta, DOWN))))
+        rho = UP.sub(UP.add(real(eta, UP), _TINY), DOWN.add(1, DOWN.log(real(eta, DOWN))))
     return ZCDPLoss(min(simple, amount_up(rho)))
 
 
