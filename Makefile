@@ -10,7 +10,7 @@ TIERS := $(BIN)/python -m tests.tiers
 # Tests start many processes: what was compiled once is kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo setup setup-run check changed test test-room test-long mutants coverage lint types fast docs-test newest-python docs bench lock clean
+.PHONY: help demo setup setup-run check changed test test-long mutants coverage lint types fast docs-test newest-venv newest-python docs bench lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
@@ -33,7 +33,9 @@ test: setup ## everything that a landing needs; ROOM=ledger for the tests of one
 	@$(TIERS) $(ROOM) $(OPTIONS)
 else
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 lint types docs-test newest-python fast
+	@$(MAKE) --no-print-directory --jobs=2 lint types docs-test newest-venv
+	@$(MAKE) --no-print-directory fast
+	@$(MAKE) --no-print-directory newest-python
 endif
 
 test-long: setup ## the tests marked long, of all rooms or of ROOM
@@ -68,6 +70,9 @@ fast: setup
 docs-test: setup
 	$(call say,sphinx: the docs build without warnings)
 	@$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
+
+newest-venv: setup
+	@scripts/newest-python install
 
 newest-python: setup ## test the core on the newest Python found on this machine
 	@scripts/newest-python

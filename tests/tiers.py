@@ -104,7 +104,7 @@ class Processes:
 def main() -> None:
     """Run the shards that were asked for; the status is 1 if a test failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.tiers", description=__doc__)
-    parser.add_argument("rooms", nargs="*", help="rooms (ledger) or shards (service/page), or all of them")
+    parser.add_argument("rooms", nargs="*", help="rooms (ledger), shards (service/page) or paths; all shards without")
     parser.add_argument("--long", action="store_true", help="the tests marked long, and no others")
     parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="shards that run at once")
     parser.add_argument("--shuffle", default="", metavar="SEED", help="run the tests of a shard in another order")
@@ -153,13 +153,16 @@ def all_shards() -> list[Shard]:
 
 
 def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
-    """The shards of rooms: of all, if none is named."""
+    """The shards of rooms, of all if none is named; of a path, a shard of its own."""
     names = [room.strip("/") for room in rooms]
+    paths = [name for name in names if (ROOT / name).exists() and not any(_is_of(shard, name) for shard in shards)]
+    names = [name for name in names if name not in paths]
     for name in names:
         if not any(_is_of(shard, name) for shard in shards):
             known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
             raise LookupError(f"ROOM={name} has no tests; rooms are {known}, and --list lists their parts")
-    return [shard for shard in shards if not names or any(_is_of(shard, name) for name in names)]
+    of_rooms = [shard for shard in shards if any(_is_of(shard, name) for name in names)]
+    return [Shard(path, (path,)) for path in paths] + of_rooms if names or paths else shards
 
 
 def run(
