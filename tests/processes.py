@@ -1,16 +1,21 @@
-"""Processes for tests: a clean one with a single thread, and those that are forked from it and may be killed."""
+"""Processes for tests: clean ones with a single thread, and those that are forked from them and may be killed."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import faulthandler
 import functools
 import gc
+import importlib
 import inspect
+import io
 import os
 import pickle
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,28 +25,19 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-MAIN = "from tests.processes import main; main()"
+PATIENCE = 600.0
+"""Seconds, for processes that should be long done; nothing waits for it unless a test is failing."""
 
 
-def in_clean_process(function: Callable[..., Any], *args: Any, within: float = 600, **options: Any) -> Any:
+def in_clean_process(function: Callable[..., Any], *args: Any, within: float = PATIENCE, **options: Any) -> Any:
     """Call a function of a module in a new process: what is forked there has no thread and no connection of a test's.
 
     Its file is imported there, so that a fork has everything at hand. A process that crashes, or that is not done
     within some seconds, is a failure that shows what it said and where each of its threads was.
     """
-    asked = pickle.dumps((function.__module__, function.__qualname__, args, options))
-    command, pipe = [sys.executable, "-c", MAIN], subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
-        try:
-            answer, said = process.communicate(asked, timeout=within)
-            ended = f"it ended with {process.returncode}"
-        except subprocess.TimeoutExpired:
-            answer, said = _what_it_does(process)
-            ended = f"it was not done within {within} seconds"
-        finally:
-            process.kill()
-    assert ended == "it ended with 0", f"{ended}:\n{said.decode(errors='replace')[-10_000:]}"
-    return pickle.loads(answer)
+    if not (_MADE and _MADE[-1].is_there):
+        _MADE.append(Nursery())
+    return _MADE[-1].call(function, args, options, within)
 
 
 def alone(test: Callable[..., None]) -> Callable[..., None]:
@@ -54,24 +50,110 @@ def alone(test: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _what_it_does(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """End a process that hangs, and have it say where each of its threads is."""
-    process.send_signal(signal.SIGABRT)  # which its fault handler answers, whatever holds the interpreter
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return process.communicate(timeout=10)
-    process.kill()
-    return process.communicate()
+class Nursery:
+    """A process with a single thread that forks another one for every call.
+
+    So an interpreter starts once, and imports the files of what is called, for all calls of a session.
+    """
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._end, other = socket.socketpair()
+        with other:
+            code = f"from tests.processes import serve; serve({other.fileno()})"
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.DEVNULL, cwd=ROOT, pass_fds=[other.fileno()]
+            )
+        atexit.register(self.close)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this process can ask it: one that was forked from its owner has one of its own."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def call(self, function: Callable[..., Any], args: Any, options: Any, within: float) -> Any:
+        """What a function returns in a new process."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+            pickle.dump((function.__module__, dict(os.environ)), asked)
+            pickle.dump((function.__qualname__, args, options), asked)
+            asked.seek(0)
+            socket.send_fds(self._end, [b"!"], [file.fileno() for file in (asked, answer, said)])
+            ended = self._wait(within)
+            said.seek(0)
+            assert ended == "it ended with 0", f"{ended}:\n{said.read().decode(errors='replace')[-10_000:]}"
+            answer.seek(0)
+            return pickle.load(answer)
+
+    def _wait(self, within: float) -> str:
+        """How a process ended that was just asked for; one that hangs is ended, and says where its threads are."""
+        process, status = self._told(PATIENCE), None
+        assert process is not None, "no clean process was made"
+        try:
+            status = self._told(within)
+            if status is not None:
+                return f"it ended with {os.waitstatus_to_exitcode(status)}"
+            os.kill(process, signal.SIGABRT)  # which its fault handler answers, whatever holds the interpreter
+            status = self._told(10)
+            return f"it was not done within {within} seconds"
+        finally:
+            if status is None:
+                os.kill(process, signal.SIGKILL)
+                self._told(PATIENCE)
+
+    def _told(self, within: float) -> int | None:
+        """The next number that it tells, if that comes within some seconds."""
+        return int(self._end.recv(_DIGITS)) if select.select([self._end], [], [], within)[0] else None
+
+    def close(self) -> None:
+        """Let it end, which it does when nobody can ask it any more."""
+        self._end.close()
+        if self._owner == os.getpid():
+            self._process.wait()
 
 
-def main() -> None:
-    """What a clean process does."""
+_MADE: list[Nursery] = []
+_DIGITS = 10
+
+
+def serve(number: int) -> None:
+    """What a nursery does: fork for whoever asks, and tell which process that is and how it ended."""
     faulthandler.enable()
     end_with_parent()
-    answer = os.dup(1)
-    os.dup2(2, 1)  # whatever is printed is no answer
-    module, name, args, options = pickle.load(sys.stdin.buffer)
-    function = inspect.unwrap(getattr(sys.modules.get(module) or __import__(module, fromlist=[name]), name))
-    gc.freeze()  # what is imported is not looked at again, and stays shared with what is forked
+    end = socket.socket(fileno=number)
+    while True:
+        message, files, _, _ = socket.recv_fds(end, 1, 3)
+        if not message:
+            return
+        with os.fdopen(files[0], "rb") as file:
+            asked = io.BytesIO(file.read())
+        module, environment = pickle.load(asked)
+        with contextlib.suppress(Exception):  # which the process meets, too
+            importlib.import_module(module)
+        gc.freeze()  # what is imported is not looked at again, and stays shared with what is forked
+        process = os.fork()
+        if process == 0:
+            os.dup2(files[2], 2)
+            os.dup2(2, 1)  # whatever is printed is no answer
+            end_with_parent()
+            os.environ.clear()
+            os.environ.update(environment)
+            with end:
+                _tell(end, os.getpid())
+            called(module, asked, files[1])  # and then it ends as any interpreter does
+            return
+        for one in files[1:]:
+            os.close(one)
+        _tell(end, os.waitpid(process, 0)[1])
+
+
+def _tell(end: socket.socket, number: int) -> None:
+    end.sendall(f"{number:{_DIGITS}}".encode())
+
+
+def called(module: str, asked: io.BytesIO, answer: int) -> None:
+    """What a clean process does."""
+    name, args, options = pickle.load(asked)
+    function = inspect.unwrap(getattr(importlib.import_module(module), name))
     result = function(*args, **options)
     with os.fdopen(answer, "wb") as file:
         pickle.dump(result, file)

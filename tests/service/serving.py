@@ -1,18 +1,25 @@
-"""Services for tests: a real server in a thread, with people of every role and a client for each of them."""
+"""Services for tests: with people of every role, and a client for each of them that needs no socket.
+
+What is the same for all services is made once in a process: the routes, and the files of a service with "visits",
+"wages" and people, which are copied. Tokens are those of one service alone.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import functools
 import io
 import json
 import logging
 import shutil
 import socket
+import sqlite3
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +30,9 @@ import uvicorn
 import viameter
 from viameter.service.access import ALL, Grant, Role
 from viameter.service.app import create_app
+from viameter.service.asgi import Front
 from viameter.service.config import Config, config_of
+from viameter.service.secrets import fresh_token, hashed
 from viameter.service.service import Service, first_token, open_service
 from viameter.service.watching import set_up_logging
 
@@ -121,17 +130,79 @@ def keeping_logs() -> Iterator[io.StringIO]:
             logger.setLevel(level)
 
 
+class InProcess(httpx.BaseTransport):
+    """Hands requests to an application without a socket, and gives back what it replies."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """One request; tests may send several at once from threads of theirs."""
+        replying = asyncio.run_coroutine_threadsafe(self._reply(request, request.read()), _loop())
+        return replying.result(PATIENCE)
+
+    async def _reply(self, request: httpx.Request, body: bytes) -> httpx.Response:
+        url, is_sent = request.url, asyncio.Event()
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": request.method,
+            "scheme": url.scheme, "path": url.path, "raw_path": url.raw_path.partition(b"?")[0],
+            "query_string": url.query, "root_path": "", "server": (url.host, url.port), "client": ("127.0.0.1", 50000),
+            "headers": [(name.lower(), value) for name, value in request.headers.raw], "state": {},
+        }  # fmt: skip
+        parts = iter([{"type": "http.request", "body": body, "more_body": False}])
+        sent: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            part = next(parts, None)
+            if part is None:
+                await is_sent.wait()
+            return part or {"type": "http.disconnect"}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                is_sent.set()
+
+        await self.app(scope, receive, send)
+        start, *rest = sent
+        assert start["type"] == "http.response.start" and is_sent.is_set()
+        content = b"".join(message.get("body", b"") for message in rest)
+        reply = httpx.Response(start["status"], headers=start["headers"], content=content)
+        # Servers hold applications to what they said, except where there is no body.
+        assert request.method == "HEAD" or int(reply.headers.get("content-length", 0)) == len(content), reply.headers
+        return reply
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Where applications run that need no server."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="applications", daemon=True).start()
+    return loop
+
+
 @dataclass
 class Running:
-    """A service that runs: where, who there is, and what it logs."""
+    """A service that runs: who there is, and what it logs."""
 
     service: Service
     app: Any
-    url: str
     logs: io.StringIO
+    closing: contextlib.ExitStack = field(repr=False)
+    """What is to be closed with it."""
     tokens: dict[str, str] = field(default_factory=dict, repr=False)
     _clients: dict[str, httpx.Client] = field(default_factory=dict, repr=False)
     _making: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @functools.cached_property
+    def url(self) -> str:
+        """Where it listens, from now on: for those that need a socket."""
+        return self.closing.enter_context(listening(self.app, prefix=self.service.config.server.prefix))
+
+    def new_client(self, **options: Any) -> httpx.Client:
+        """Somebody who sends requests, and closes the client when done; without a socket."""
+        base = f"http://127.0.0.1{self.service.config.server.prefix}"
+        return httpx.Client(base_url=base, transport=InProcess(self.app), **options)
 
     @property
     def folder(self) -> Path:
@@ -145,9 +216,7 @@ class Running:
         with self._making:  # tests ask in threads
             if person not in self._clients:
                 headers = {"authorization": f"Bearer {self.tokens[person]}"} if person else {}
-                self._clients[person] = httpx.Client(
-                    base_url=self.url, headers=headers, verify=False, trust_env=False, timeout=PATIENCE
-                )
+                self._clients[person] = self.closing.enter_context(self.new_client(headers=headers))
             return self._clients[person]
 
     def api(self, person: str, method: str, path: str, **options: Any) -> httpx.Response:
@@ -184,28 +253,29 @@ class Running:
             time.sleep(0.005)
         return []
 
-    def close_clients(self) -> None:
-        """Close the connections of all clients."""
-        for client in self._clients.values():
-            client.close()
-        self._clients.clear()
+
+@contextlib.contextmanager
+def service_of(config: Config) -> Iterator[Running]:
+    """Open a service and what stands around it; close all of it in the end."""
+    with keeping_logs() as logs, contextlib.closing(open_service(config)) as service:
+        with _app_of(service) as app, contextlib.ExitStack() as closing:
+            yield Running(service, app, logs, closing)
+
+
+_IDLE: dict[str, list[Any]] = {}
+"""Applications by prefix, whose services were closed: the routes of one take longer to make than most tests."""
 
 
 @contextlib.contextmanager
-def service_in_thread(config: Config) -> Iterator[Running]:
-    """Open a service and serve it on a port of its own; close all of it in the end."""
-    with keeping_logs() as logs:
-        service = open_service(config)
-        try:
-            app = create_app(service)
-            with listening(app, prefix=config.server.prefix) as url:
-                running = Running(service, app, url, logs)
-                try:
-                    yield running
-                finally:
-                    running.close_clients()
-        finally:
-            service.close()
+def _app_of(service: Service) -> Iterator[Any]:
+    idle = _IDLE.setdefault(service.config.server.prefix, [])
+    if idle:
+        front = Front(idle.pop(), service.config, service.metrics)
+        front.app.state.service = service
+    else:
+        front = create_app(service)
+    yield front
+    idle.append(front.app)
 
 
 @contextlib.contextmanager
@@ -271,10 +341,52 @@ def add_people(running: Running) -> None:
     state.set_active("shut-out", False, by="admin")
 
 
+@dataclass(frozen=True)
+class Ready:
+    """The files of a service with its datasets and people, to be copied."""
+
+    folder: Path
+    files: dict[str, bytes]
+    people: tuple[str, ...]
+
+    @classmethod
+    def of(cls, running: Running, folder: Path) -> Ready:
+        """As a service has them now."""
+        files = {}
+        for name in ("ledger.db", "service.db"):
+            with contextlib.closing(sqlite3.connect(folder / name)) as database:
+                files[name] = database.serialize()
+        files["ledger.db.witness"] = (folder / "ledger.db.witness").read_bytes()
+        return cls(folder, files, tuple(running.tokens))
+
+    def copy_to(self, folder: Path) -> dict[str, str]:
+        """Another service, whose files are in another folder; the tokens that open it, and no other."""
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+        tokens = {person: fresh_token() for person in self.people}
+        with contextlib.closing(sqlite3.connect(folder / "service.db")) as database, database:
+            places = (str(self.folder), str(folder))
+            database.execute("UPDATE viameter_datasets SET place = replace(place, ?, ?)", places)
+            for person, token in tokens.items():
+                database.execute("UPDATE viameter_tokens SET hash = ? WHERE person = ?", (hashed(token), person))
+        return tokens
+
+
+_READY: list[Ready] = []
+"""What a service without datasets or storage of its own begins with."""
+
+
 @contextlib.contextmanager
 def running_in(folder: Path, *, datasets: list[dict[str, Any]] | None = None, **sections: Any) -> Iterator[Running]:
     """A service in a folder with "visits", "wages" and people of every role."""
     make_folder(folder / "data")
-    with service_in_thread(make_config(folder, datasets=datasets, **sections)) as running:
-        add_people(running)
+    is_usual = datasets is None and not {"sources", "storage"} & set(sections)
+    tokens = _READY[0].copy_to(folder) if is_usual and _READY else {}
+    with service_of(make_config(folder, datasets=datasets, **sections)) as running:
+        if tokens:
+            running.tokens.update(tokens)
+        else:
+            add_people(running)
+        if is_usual and not _READY:
+            _READY.append(Ready.of(running, folder))
         yield running

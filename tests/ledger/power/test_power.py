@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.ledger.conftest import SPACE
-from tests.ledger.folders import quick_folder
 from tests.ledger.power.disk import Operation, after_power_loss, write_files
 from tests.ledger.power.recording import recorded
+from tests.processes import folder_in_memory
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -23,7 +23,7 @@ COST = Fraction(1, 1000)
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with quick_folder() as made:
+    with folder_in_memory() as made:
         yield made
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
-from tests.ledger.folders import quick_folder
 from tests.ledger.tampering.example import Example, edited, fill, look_at, make_example
+from tests.processes import folder_in_memory
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -23,7 +23,7 @@ from viameter.ledger.chain import Entry, Head, link
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with quick_folder() as made:
+    with folder_in_memory() as made:
         yield made
 
 

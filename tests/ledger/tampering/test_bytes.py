@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from tests.ledger.folders import quick_folder
 from tests.ledger.tampering.example import Example, dump, look_at, make_example
+from tests.processes import folder_in_memory
 
 PAGE = 4096
 
 
 @pytest.fixture(scope="module")
 def example() -> Iterator[Example]:
-    with quick_folder() as folder:
+    with folder_in_memory() as folder:
         yield make_example(folder, signed=True)
 
 
@@ -41,7 +41,7 @@ def look_for(example: Example, times: int, seed: int) -> Counter[str]:
     """Damage copies of a file; how often that was found, and by whom."""
     chance = random.Random(seed)
     found = Counter[str]()
-    with quick_folder() as folder:
+    with folder_in_memory() as folder:
         before = dump(example.put(folder))
         while found.total() < times:
             content = damaged(example.content, chance)
@@ -71,7 +71,7 @@ def test_a_thousand_damaged_files_are_found(example: Example, seed: int) -> None
 def test_damage_that_only_the_database_sees_is_found(example: Example) -> None:
     content = bytearray(example.content)
     content[39] ^= 1  # how many pages are free: nothing that is read depends on it
-    with quick_folder() as folder:
+    with folder_in_memory() as folder:
         path = example.put(folder)
         before = dump(path)
         path.write_bytes(content)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.ledger.folders import quick_folder
 from tests.ledger.tampering.changes import Change, change_at_random
 from tests.ledger.tampering.example import Example, Finding, dump, edited, look_at, make_example
+from tests.processes import folder_in_memory
 
 from viameter import ledger as ledgers
 from viameter.errors import LedgerTampered
@@ -22,13 +22,13 @@ from viameter.ledger.opening import check_end
 @pytest.fixture(scope="module")
 def examples() -> Iterator[dict[bool, Example]]:
     """The example with signed heads, and without."""
-    with quick_folder() as plain, quick_folder() as signed:
+    with folder_in_memory() as plain, folder_in_memory() as signed:
         yield {False: make_example(plain, signed=False), True: make_example(signed, signed=True)}
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with quick_folder() as made:
+    with folder_in_memory() as made:
         yield made
 
 

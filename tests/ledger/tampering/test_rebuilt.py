@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ledger.folders import quick_folder
 from tests.ledger.tampering.example import Example, edited, make_example
+from tests.processes import folder_in_memory
 
 from viameter import ledger as ledgers
 from viameter.errors import LedgerTampered
@@ -21,13 +21,13 @@ Record = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def example() -> Iterator[Example]:
-    with quick_folder() as folder:
+    with folder_in_memory() as folder:
         yield make_example(folder, signed=False)
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with quick_folder() as made:
+    with folder_in_memory() as made:
         yield made
 
 

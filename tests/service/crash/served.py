@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from tests.service.crash.copies import Copy
 
 import viameter
 
@@ -24,6 +25,7 @@ PATIENCE = 60.0
 """Seconds for what should be long done; nothing waits for it unless a test is failing."""
 API = "/api/v1"
 PROGRAM = Path(sys.executable).parent / "viameter"
+"""The command as it is installed."""
 COUNT: dict[str, Any] = {"aggregates": {"n": {"count": True}}, "spend": {"zcdp": "1/1000"}}
 """A question that every dataset here can answer; a thousand of them cost zcdp(1)."""
 CONFIG = """
@@ -131,25 +133,25 @@ class Connection:
 
 
 class Served:
-    """A process that serves what the configuration in a folder says."""
+    """A process that serves what the configuration in a folder says: a program, or else a copy of one that is ready."""
 
-    def __init__(self, folder: Path, program: Sequence[str] = (str(PROGRAM),)) -> None:
+    def __init__(self, folder: Path, program: Sequence[str] = ()) -> None:
         self.folder = folder
         environment = {**os.environ, "XDG_STATE_HOME": str(folder / "witnesses")}
-        with (folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*program, "serve", "--config", "service.toml"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                cwd=folder,
-                env=environment,
+        words = ["serve", "--config", "service.toml"]
+        says, writes = os.pipe()
+        with (folder / "log").open("ab") as log, open(writes, "wb") as out:  # noqa: PTH123
+            self.process: subprocess.Popen[bytes] | Copy = (
+                subprocess.Popen(
+                    [*program, *words], stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=folder, env=environment
+                )
+                if program
+                else Copy(words, folder, environment, out.fileno(), log.fileno())
             )
+        self._says = os.fdopen(says, encoding="utf-8")
         said = ""
-        assert self.process.stdout is not None
         while "Ctrl-C" not in said:
-            line = self.process.stdout.readline()
+            line = self._says.readline()
             if not line:
                 self.kill()
                 raise AssertionError(f"the service did not start: {said}\n{self.log()}")
@@ -163,6 +165,11 @@ class Served:
             token.write_text((folder / handed_over[1]).read_text().split()[0])
         assert "vmt_" not in said
         self.token = token.read_text()
+
+    def waits_to_say(self, word: str) -> None:
+        """Wait until it says a word."""
+        while word not in (line := self._says.readline()):
+            assert line, f"it ended before it said {word!r}"
 
     def log(self) -> str:
         """What was logged in this folder, by all that were started there."""
@@ -188,8 +195,9 @@ class Served:
 
     def ended(self) -> int:
         """Wait until it has ended; its exit code."""
-        self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode
+        code = self.process.wait(timeout=PATIENCE)
+        self._says.close()
+        return code
 
     def stop(self) -> int:
         """Have it stop in order; its exit code."""
@@ -215,7 +223,7 @@ def write_config(folder: Path, **settings: Any) -> Path:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, *, program: Sequence[str] = (str(PROGRAM),), **settings: Any) -> Iterator[Served]:
+def serving(folder: Path, *, program: Sequence[str] = (), **settings: Any) -> Iterator[Served]:
     """A service in a process; killed in the end, if it is not done by then."""
     write_config(folder, **settings)
     made = Served(folder, program)

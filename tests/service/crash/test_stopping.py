@@ -206,9 +206,7 @@ def test_a_thread_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
         hung_up = Connection(served.port, served.token)
         waiting = threading.Thread(target=_ask_me, args=(hung_up,), daemon=True)
         waiting.start()
-        assert served.process.stdout is not None
-        while "hangs" not in served.process.stdout.readline():
-            pass
+        served.waits_to_say("hangs")
         served.signal(signal.SIGTERM)
         assert served.ended() == 1
         hung_up.close()
@@ -228,9 +226,7 @@ def test_an_interrupt_does_not_wait_for_what_nobody_waits_for(tmp_path: Path) ->
                 assert connection.ask("endless", f"{number}", Prefer="wait=0").status == 202
         wait_for(location, lambda books: len(books.charges) == 1)
         served.signal(signal.SIGINT)
-        assert served.process.stdout is not None
-        while "stopping" not in served.process.stdout.readline():
-            pass
+        served.waits_to_say("stopping")
         served.signal(signal.SIGINT)
         assert served.ended() == 1
     assert problems_of(location) == []

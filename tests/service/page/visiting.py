@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import httpx
-from tests.service.serving import PATIENCE, Running
+from tests.service.serving import Running
 
 from viameter.service.api.needing import COOKIE
 from viameter.service.secrets import guard_of
@@ -23,7 +23,7 @@ class Visitor:
 
     def __init__(self, running: Running) -> None:
         self.running = running
-        self.client = httpx.Client(base_url=running.url, trust_env=False, timeout=PATIENCE)
+        self.client = running.new_client()
 
     def sign_in(self, token: str, next: str = "/") -> httpx.Response:
         """Show a token."""
