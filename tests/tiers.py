@@ -111,6 +111,7 @@ def main() -> None:
     parser.add_argument("--coverage", action="store_true", help="measure which branches run")
     parser.add_argument("--list", action="store_true", help="list the shards")
     options, passed_on = parser.parse_known_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         shards = chosen(options.rooms, all_shards())
     except LookupError as error:
@@ -182,7 +183,7 @@ def run(
     with ThreadPoolExecutor(jobs) as pool:
         try:
             outcomes = list(pool.map(judge, shards))
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, or SIGTERM: what runs in process groups of its own does not see it
             processes.stop()
             raise
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())

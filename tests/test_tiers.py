@@ -1,0 +1,97 @@
+"""How tests are chosen and run: shards, what a change reaches, order, deadlines."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.changed import shards_of
+from tests.reach import ROOT, Reach
+from tests.tiers import all_shards, chosen
+
+
+def test_every_test_example_and_page_is_in_one_shard() -> None:
+    found = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    places = [ROOT / path for shard in all_shards() if shard.only == "not spark" for path in shard.paths]
+    counts = {file: sum(file.is_relative_to(place) for place in places) for file in found}
+    assert len(counts) > 1000
+    assert {str(file.relative_to(ROOT)): count for file, count in counts.items() if count != 1} == {}
+
+
+def test_a_room_is_its_shards_and_an_unknown_one_is_refused_with_what_there_is() -> None:
+    names = [shard.name for shard in chosen(["ledger", "arith"], all_shards())]
+    assert {"arith", "ledger/room", "ledger/crash"} <= set(names)
+    assert {name.partition("/")[0] for name in names} == {"arith", "ledger"}
+    assert [shard.name for shard in chosen(["logic/kernel"], all_shards())] == ["logic/kernel"]
+    with pytest.raises(LookupError, match=r"ROOM=leger has no tests; rooms are .*\bledger\b"):
+        chosen(["leger"], all_shards())
+
+
+def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_are_handed_on(tmp_path: Path) -> None:
+    files = {
+        "src/lib/low.py": "def add(): ...",
+        "src/lib/other.py": "def unrelated(): ...",
+        "src/lib/middle.py": "from lib.low import add\ndef twice(): add()",
+        "src/lib/__init__.py": "from lib.low import add\nfrom lib.middle import twice\nfrom lib.other import unrelated",
+        "tests/a/test_near.py": "import lib as l\ndef test(): l.add()",
+        "tests/a/test_far.py": "from lib import twice\ndef test(): twice()",
+        "tests/a/test_none.py": "from lib import unrelated\ndef test(): unrelated()",
+        "tests/b/conftest.py": "from lib.low import add",
+        "tests/b/test_by_fixture.py": "def test(made): ...",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    reach = Reach(tmp_path)
+    found = reach.tests_of([Path("src/lib/low.py")])
+    assert [path.name for path in found] == ["test_near.py", "test_far.py", "test_by_fixture.py"]
+    assert list(found.values()) == [1, 2, 2]
+    assert list(reach.tests_of([Path("src/lib/other.py")])) == [Path("tests/a/test_none.py")]
+
+
+def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them() -> None:
+    by_code = shards_of([Path("src/viameter/ledger/requests.py")])
+    assert by_code[0].name.startswith("ledger/")
+    assert {"session", "service/room"} <= {shard.name for shard in by_code}
+    assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
+    assert [shard.paths for shard in shards_of([Path("docs/ledger.md")])] == [("docs/ledger.md",)]
+    templates = shards_of([Path("src/viameter/service/page/templates/base.html")])
+    assert {shard.name.partition("/")[0] for shard in templates} == {"service"}
+
+
+def run_pytest(folder: Path, *options: str) -> str:
+    (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *options, "."]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ}, check=True).stdout
+
+
+def test_files_and_tests_are_shuffled_by_a_seed_and_examples_of_a_page_stay_in_order(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("\n".join(f"def test_{number}(): pass" for number in range(20)))
+    (tmp_path / "docs").mkdir()
+    page = "\n".join(f"```python\n>>> {number}\n{number}\n\n```\n" for number in range(20))
+    (tmp_path / "docs" / "page.md").write_text(page)
+
+    def order(*options: str) -> list[str]:
+        return [line.split()[0] for line in run_pytest(tmp_path, *options).splitlines() if "PASSED" in line]
+
+    plain, shuffled = order(), order("--shuffle", "1")
+    assert len(plain) == 40 and sorted(shuffled) == sorted(plain)
+    assert shuffled == order("--shuffle", "1")
+
+    def of_page(names: list[str]) -> list[str]:
+        return [name for name in names if "page.md" in name]
+
+    assert of_page(shuffled) == of_page(plain)
+    assert [name for name in shuffled if "test_one" in name] != [name for name in plain if "test_one" in name]
+
+
+def test_no_test_starts_after_the_deadline_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_a(): pass\ndef test_b(): pass")
+    assert "2 left out for lack of time" in run_pytest(tmp_path, "--until", str(time.time() - 1))
+
+
+def test_no_file_of_tests_is_longer_than_600_lines() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in ROOT.glob("tests/**/*.py")}
+    assert {path: length for path, length in lengths.items() if length > 600} == {}
