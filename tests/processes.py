@@ -29,15 +29,24 @@ PATIENCE = 600.0
 """Seconds, for processes that should be long done; nothing waits for it unless a test is failing."""
 
 
-def in_clean_process(function: Callable[..., Any], *args: Any, within: float = PATIENCE, **options: Any) -> Any:
+def in_clean_process(
+    function: Callable[..., Any],
+    *args: Any,
+    within: float = PATIENCE,
+    quiet: bool = False,
+    hash_seed: int | None = None,
+    **options: Any,
+) -> Any:
     """Call a function of a module in a new process: what is forked there has no thread and no connection of a test's.
 
     Its file is imported there, so that a fork has everything at hand. A process that crashes, or that is not done
-    within some seconds, is a failure that shows what it said and where each of its threads was.
+    within some seconds, is a failure that shows what it said and where each of its threads was; to say anything at
+    all is one, too, if it should be quiet. Sets of texts are in the order of a hash seed, or in any.
     """
-    if not (_MADE and _MADE[-1].is_there):
-        _MADE.append(Nursery())
-    return _MADE[-1].call(function, args, options, within)
+    nursery = _MADE.get(hash_seed)
+    if nursery is None or not nursery.is_there:
+        nursery = _MADE[hash_seed] = Nursery(hash_seed)
+    return nursery.call(function, args, options, within, quiet)
 
 
 def alone(test: Callable[..., None]) -> Callable[..., None]:
@@ -56,13 +65,18 @@ class Nursery:
     So an interpreter starts once, and imports the files of what is called, for all calls of a session.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hash_seed: int | None = None) -> None:
         self._owner = os.getpid()
         self._end, other = socket.socketpair()
         with other:
             code = f"from tests.processes import serve; serve({other.fileno()})"
+            seeded = {} if hash_seed is None else {"PYTHONHASHSEED": str(hash_seed)}
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=subprocess.DEVNULL, cwd=ROOT, pass_fds=[other.fileno()]
+                [sys.executable, "-c", code],
+                stdin=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={**os.environ, **seeded},
+                pass_fds=[other.fileno()],
             )
         atexit.register(self.close)
 
@@ -71,7 +85,7 @@ class Nursery:
         """Whether this process can ask it: one that was forked from its owner has one of its own."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def call(self, function: Callable[..., Any], args: Any, options: Any, within: float) -> Any:
+    def call(self, function: Callable[..., Any], args: Any, options: Any, within: float, quiet: bool) -> Any:
         """What a function returns in a new process."""
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             pickle.dump((function.__module__, dict(os.environ)), asked)
@@ -80,7 +94,8 @@ class Nursery:
             socket.send_fds(self._end, [b"!"], [file.fileno() for file in (asked, answer, said)])
             ended = self._wait(within)
             said.seek(0)
-            assert ended == "it ended with 0", f"{ended}:\n{said.read().decode(errors='replace')[-10_000:]}"
+            text = said.read().decode(errors="replace")[-10_000:]
+            assert ended == "it ended with 0" and not (quiet and text), f"{ended}:\n{text}"
             answer.seek(0)
             return pickle.load(answer)
 
@@ -111,7 +126,7 @@ class Nursery:
             self._process.wait()
 
 
-_MADE: list[Nursery] = []
+_MADE: dict[int | None, Nursery] = {}
 _DIGITS = 10
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.arith.oracles import exp_bounds, log_bounds
+from tests.cases import for_each
 
 from viameter.arith import dyadic
 from viameter.arith.dyadic import EXPONENT_LIMIT
@@ -148,7 +149,7 @@ def test_log_and_log1p_keep_their_accuracy_where_they_are_zero(t: Fraction, bits
         check_close(dyadic.log_down(1 + t, bits=bits), bounds, dyadic.log_up(1 + t, bits=bits), bits)
 
 
-@pytest.mark.parametrize("far", [130, 136, 140, 200])
+@for_each("far", [130, 136, 140, 200])
 def test_an_operand_just_beside_a_dyadic_number_does_not_lead_to_the_other_side(far: int) -> None:
     # e**x - 1 and log(1 + x) are so close to x that rounding x the wrong way, however finely, would cross a grid point.
     point = Fraction(1, 2**600)
@@ -194,7 +195,7 @@ def test_powi_is_exact_where_the_power_is_short_though_wide() -> None:
     assert dyadic.powi_down(Fraction(2), EXPONENT_LIMIT) == dyadic.powi_up(Fraction(2), EXPONENT_LIMIT) == MOST
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 10**100, 10**100 + 1, -(10**100), -(10**100) - 1])
+@for_each("n", [0, 1, 2, 3, 10**100, 10**100 + 1, -(10**100), -(10**100) - 1])
 def test_powi_of_zero_and_one_is_exact_for_every_exponent(n: int) -> None:
     for directed in (dyadic.powi_up, dyadic.powi_down):
         assert directed(Fraction(1), n) == 1
@@ -211,14 +212,14 @@ def test_functions_are_exact_where_their_value_is_rational() -> None:
         assert dyadic.log1p_up(Fraction(0), bits=bits) == dyadic.log1p_down(Fraction(0), bits=bits) == 0
 
 
-@pytest.mark.parametrize("x", [Fraction(700000), Fraction(-700000), Fraction(99999, 7), Fraction(-12345, 11)])
+@for_each("x", [Fraction(700000), Fraction(-700000), Fraction(99999, 7), Fraction(-12345, 11)])
 def test_exp_of_a_large_number_is_close_to_mpfr_with_more_bits(x: Fraction) -> None:
     low, high = mpfr_bounds("exp", x)
     check_close(dyadic.exp_down(x), (low, high), dyadic.exp_up(x), 128)
     check_close(dyadic.expm1_down(x), (low - 1, high - 1), dyadic.expm1_up(x), 128)
 
 
-@pytest.mark.parametrize("x", [Fraction(10**3000), Fraction(1, 10**3000), Fraction(7, 10**9), Fraction(10**9, 7)])
+@for_each("x", [Fraction(10**3000), Fraction(1, 10**3000), Fraction(7, 10**9), Fraction(10**9, 7)])
 def test_log_far_from_one_is_close_to_mpfr_with_more_bits(x: Fraction) -> None:
     check_close(dyadic.log_down(x), mpfr_bounds("log", x), dyadic.log_up(x), 128)
     check_close(dyadic.log1p_down(x - 1), mpfr_bounds("log", x), dyadic.log1p_up(x - 1), 128)
@@ -257,7 +258,7 @@ def test_results_too_small_become_the_smallest_or_zero_on_the_side_named() -> No
     assert ends("expm1", tiny) == [0, LEAST]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("op", "operands"),
     [
         ("round", (MOST + 1,)),
@@ -290,7 +291,7 @@ def test_the_largest_number_is_kept() -> None:
     assert dyadic.round_down(-MOST + LEAST) == -MOST
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("op", "operands", "said"),
     [
         ("div", (Fraction(1), Fraction(0)), "(1, 0)"),
@@ -309,30 +310,30 @@ def test_what_has_no_value_is_refused_and_named(op: str, operands: tuple[Any, ..
         assert f"{directed.__name__}{said}" in str(refused.value)
 
 
-@pytest.mark.parametrize("op", [*OPERATIONS, "round"])
+@for_each("op", [*OPERATIONS, "round"])
 def test_floats_are_refused_as_inexact(op: str) -> None:
     for directed in (up(op), down(op)):
         with pytest.raises(NotExact):
             directed(*operands_for(op, 0.5))
 
 
-@pytest.mark.parametrize("op", [*OPERATIONS, "round"])
-@pytest.mark.parametrize("bad", [True, "1/2", None, math.pi * 1j])
+@for_each("op", [*OPERATIONS, "round"])
+@for_each("bad", [True, "1/2", None, math.pi * 1j])
 def test_what_is_no_rational_is_refused(op: str, bad: Any) -> None:
     for directed in (up(op), down(op)):
         with pytest.raises(NumberError):
             directed(*operands_for(op, bad))
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
-@pytest.mark.parametrize("bits", [1, 0, -5, True, 53.0, None])
+@for_each("op", OPERATIONS)
+@for_each("bits", [1, 0, -5, True, 53.0, None])
 def test_fewer_than_two_bits_are_refused(op: str, bits: Any) -> None:
     for directed in (up(op), down(op)):
         with pytest.raises(NumberError, match="bits="):
             directed(*operands_for(op, Fraction(1, 3)), bits=bits)
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
+@for_each("op", OPERATIONS)
 def test_integers_are_taken(op: str) -> None:
     for directed in (up(op), down(op)):
         assert directed(*operands_for(op, 3)) == directed(*operands_for(op, Fraction(3)))

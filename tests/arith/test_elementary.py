@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.arith.oracles import INF, LARGEST, MANY_BITS, bits
+from tests.cases import for_each
 
 from viameter.arith import double_double, elementary, floats, vectors
 from viameter.arith.double_double import Pair
@@ -77,7 +78,7 @@ def test_log1p_is_far_better_than_claimed(x: Floats) -> None:
     assert worst_error(pair, 0, MANY_BITS.log1p, x) < MARGIN * DOUBLE_DOUBLE_ERROR
 
 
-@pytest.mark.parametrize("n", [3, -3, 37, 1023, elementary.LARGEST_POWER, -elementary.LARGEST_POWER])
+@for_each("n", [3, -3, 37, 1023, elementary.LARGEST_POWER, -elementary.LARGEST_POWER])
 def test_powi_is_far_better_than_claimed(n: int) -> None:
     x = np.abs(spread(-1000, 1000))[: POINTS // 6]
     pair, exponents = elementary.powi_pair(x, n)
@@ -279,7 +280,7 @@ def test_double_double_operations_are_as_good_as_is_said() -> None:
     assert worst(double_double.reciprocal(a), [MANY_BITS.div(1, x) for x in exact_a]) <= 16 * U**2
 
 
-@pytest.mark.parametrize("apart", [2.0**-1, 2.0**-20, 2.0**-52, 0.0])
+@for_each("apart", [2.0**-1, 2.0**-20, 2.0**-52, 0.0])
 def test_the_sum_of_pairs_is_as_good_as_is_said_however_much_they_cancel(apart: float) -> None:
     a, exact_a = pairs(34)
     b = double_double.fast_two_sum(-a[0] * (1.0 + apart), U * spread(-33, -23, seed=36))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.arith.oracles import INF, LARGEST, NASTY, SMALLEST, any_floats, bits, is_down, is_up
+from tests.cases import for_each
 
 from viameter.arith import exact_sum as module
 from viameter.arith.vectors import exact_sum, sum_down, sum_up
@@ -76,7 +77,7 @@ def test_what_cancels_leaves_what_does_not() -> None:
     assert sum_up(np.array([LARGEST, LARGEST, -LARGEST])) == LARGEST
 
 
-@pytest.mark.parametrize("zeros", [[], [0.0], [-0.0], [-0.0, -0.0], [1.0, -1.0]])
+@for_each("zeros", [[], [0.0], [-0.0], [-0.0, -0.0], [1.0, -1.0]])
 def test_nothing_and_zeros_sum_to_zero(zeros: list[float]) -> None:
     assert exact_sum(zeros) == 0
     assert bits(sum_up(zeros)) == bits(sum_down(zeros)) == bits(0.0)
@@ -94,7 +95,7 @@ def test_what_has_no_sum_is_refused(bad: list[float]) -> None:
             function(np.array(bad))
 
 
-@pytest.mark.parametrize("bad", [INF, -INF, math.nan, "1", 2**53 + 1])
+@for_each("bad", [INF, -INF, math.nan, "1", 2**53 + 1])
 def test_exact_sum_takes_finite_numbers_only(bad: Any) -> None:
     with pytest.raises(NumberError, match="was given"):
         exact_sum([1.0, bad])

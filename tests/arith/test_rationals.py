@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter.arith.rationals import (
     INFINITY,
@@ -28,7 +29,7 @@ from viameter.arith.rationals import (
 )
 from viameter.errors import NotExact, NumberError
 
-ANY_READER = pytest.mark.parametrize("read", [exact, nonnegative, extended, probability, whole])
+ANY_READER = for_each("read", [exact, nonnegative, extended, probability, whole])
 ENORMOUS = 10**5000
 
 
@@ -37,7 +38,7 @@ def names(text: str, name: str, value: Any) -> bool:
     return any(f"{name}={shown}" in text for shown in (str(value), repr(value), str(Fraction(str(value)))))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "number"),
     [
         ("1/10", Fraction(1, 10)),
@@ -73,7 +74,7 @@ def test_text_with_any_blank_around_its_slash_is_taken(text: str) -> None:
     assert exact(text, name="rho") == Fraction(1, 10)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -124,7 +125,7 @@ def test_other_text_is_refused_with_its_name_and_what_it_was(text: str) -> None:
     assert f"epsilon={text!r}" in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "1e999999999",
@@ -138,7 +139,6 @@ def test_other_text_is_refused_with_its_name_and_what_it_was(text: str) -> None:
         "9" * 10**5 + "x",
         "1" + " " * 10**5 + "x",
     ],
-    ids=lambda text: f"{text[:5]}...{len(text)}",
 )
 def test_text_of_very_many_digits_is_refused_without_eating_memory(text: str) -> None:
     tracemalloc.start()
@@ -177,7 +177,7 @@ def test_integers_and_fractions_of_any_length_are_taken() -> None:
     assert extended(Fraction(1, ENORMOUS)) == Fraction(1, ENORMOUS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "number"),
     [
         (3, Fraction(3)),
@@ -206,7 +206,7 @@ def test_a_decimal_is_taken_exactly_whatever_the_context_rounds_to() -> None:
 
 
 @ANY_READER
-@pytest.mark.parametrize("value", [0.1, 0.0, 1.0, -0.5, np.float64(0.1), 5e-324])
+@for_each("value", [0.1, 0.0, 1.0, -0.5, np.float64(0.1), 5e-324])
 def test_a_float_is_refused_with_what_to_write_instead(read: Callable[..., Any], value: float) -> None:
     with pytest.raises(NotExact) as refused:
         read(value, name="rho")
@@ -217,14 +217,14 @@ def test_a_float_is_refused_with_what_to_write_instead(read: Callable[..., Any],
 
 
 @ANY_READER
-@pytest.mark.parametrize("value", [math.nan, -math.inf, np.float64("nan")])
+@for_each("value", [math.nan, -math.inf, np.float64("nan")])
 def test_a_float_that_is_no_number_is_refused_by_name_and_value(read: Callable[..., Any], value: float) -> None:
     with pytest.raises(NumberError, match=f"rho={float(value)!r}") as refused:
         read(value, name="rho")
     assert not isinstance(refused.value, NotExact)
 
 
-@pytest.mark.parametrize("read", [exact, nonnegative, probability, whole])
+@for_each("read", [exact, nonnegative, probability, whole])
 def test_infinity_is_refused_where_a_finite_number_is_wanted(read: Callable[..., Any]) -> None:
     for infinite in (math.inf, "inf", Decimal("Infinity")):
         with pytest.raises(NumberError, match="rho"):
@@ -232,7 +232,7 @@ def test_infinity_is_refused_where_a_finite_number_is_wanted(read: Callable[...,
 
 
 @ANY_READER
-@pytest.mark.parametrize("value", [Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity"), Decimal("Infinity")])
+@for_each("value", [Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity"), Decimal("Infinity")])
 def test_decimals_that_are_no_finite_number_are_refused_by_name_and_value(
     read: Callable[..., Any], value: Decimal
 ) -> None:
@@ -241,14 +241,14 @@ def test_decimals_that_are_no_finite_number_are_refused_by_name_and_value(
 
 
 @ANY_READER
-@pytest.mark.parametrize("value", [True, False])
+@for_each("value", [True, False])
 def test_a_truth_value_is_no_number(read: Callable[..., Any], value: bool) -> None:
     with pytest.raises(NumberError, match=f"rho={value!r}"):
         read(value, name="rho")
 
 
 @ANY_READER
-@pytest.mark.parametrize(
+@for_each(
     "value", [None, b"1", [1], (1, 2), 1j, {}, object(), np.bool_(True), np.float32(0.5), np.array(1), gmpy2.mpfr(1)]
 )
 def test_a_value_of_another_type_is_refused_by_name_and_type(read: Callable[..., Any], value: Any) -> None:
@@ -269,33 +269,33 @@ def test_a_decimal_and_its_text_are_the_same_number(number: Decimal) -> None:
     assert exact(number) == exact(str(number)) == (-magnitude if sign else magnitude)
 
 
-@pytest.mark.parametrize("read", [nonnegative, extended, probability, whole])
-@pytest.mark.parametrize("value", [-1, "-1", "-1e-6", Fraction(-1, 3), Decimal("-0.5"), np.int64(-2)])
+@for_each("read", [nonnegative, extended, probability, whole])
+@for_each("value", [-1, "-1", "-1e-6", Fraction(-1, 3), Decimal("-0.5"), np.int64(-2)])
 def test_negative_numbers_are_refused_by_name_and_value(read: Callable[..., Any], value: Any) -> None:
     with pytest.raises(NumberError, match="negative") as refused:
         read(value, name="rho")
     assert names(str(refused.value), "rho", value)
 
 
-@pytest.mark.parametrize("read", [nonnegative, extended, probability, whole])
-@pytest.mark.parametrize("value", [0, "0", "-0", Decimal("-0"), ZERO])
+@for_each("read", [nonnegative, extended, probability, whole])
+@for_each("value", [0, "0", "-0", Decimal("-0"), ZERO])
 def test_zero_is_not_negative(read: Callable[..., Any], value: Any) -> None:
     assert read(value) == 0
 
 
-@pytest.mark.parametrize("value", [1, "1", "1.000", 0, "1e-4000", Fraction(999, 1000)])
+@for_each("value", [1, "1", "1.000", 0, "1e-4000", Fraction(999, 1000)])
 def test_probabilities_go_up_to_one(value: Any) -> None:
     assert 0 <= probability(value) <= 1
 
 
-@pytest.mark.parametrize("value", [2, "1.0000000000000000000000000001", Fraction(1001, 1000), Decimal("1.5")])
+@for_each("value", [2, "1.0000000000000000000000000001", Fraction(1001, 1000), Decimal("1.5")])
 def test_more_than_one_is_no_probability(value: Any) -> None:
     with pytest.raises(NumberError) as refused:
         probability(value, name="delta")
     assert names(str(refused.value), "delta", value)
 
 
-@pytest.mark.parametrize("value", [3, "3", "3.0", "6/2", Decimal("3"), np.int32(3)])
+@for_each("value", [3, "3", "3.0", "6/2", Decimal("3"), np.int32(3)])
 def test_whole_numbers_come_as_plain_integers(value: Any) -> None:
     assert whole(value) == 3 and type(whole(value)) is int
 
@@ -307,19 +307,19 @@ def test_a_number_between_two_whole_ones_is_refused(value: Any) -> None:
     assert names(str(refused.value), "size", value)
 
 
-@pytest.mark.parametrize("value", [math.inf, np.float64("inf"), "inf", " INF ", "+inf", "Infinity", "+infinity", "∞"])
+@for_each("value", [math.inf, np.float64("inf"), "inf", " INF ", "+inf", "Infinity", "+infinity", "∞"])
 def test_infinity_is_taken_where_it_is_allowed(value: Any) -> None:
     taken = extended(value)
     assert taken == INFINITY and type(taken) is float
 
 
-@pytest.mark.parametrize("value", ["-inf", "nan", "-infinity", "infinite", ""])
+@for_each("value", ["-inf", "nan", "-infinity", "infinite", ""])
 def test_other_words_are_not_taken_for_infinity(value: str) -> None:
     with pytest.raises(NumberError, match="epsilon"):
         extended(value, name="epsilon")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "value"),
     [
         (nonnegative, -ENORMOUS),
@@ -329,7 +329,6 @@ def test_other_words_are_not_taken_for_infinity(value: str) -> None:
         (whole, Fraction(1, ENORMOUS)),
         (exactly, ENORMOUS),
     ],
-    ids=["nonnegative", "nonnegative-small", "extended", "probability", "whole", "exactly"],
 )
 def test_a_refused_number_of_very_many_digits_is_refused_as_one_of_few_is(
     read: Callable[..., Any], value: int | Fraction
@@ -353,7 +352,7 @@ def test_exactly_takes_numpy_doubles() -> None:
     assert type(exactly(np.float64(0.5)).numerator) is int
 
 
-@pytest.mark.parametrize("value", [1, True, "0.5", Fraction(1, 2), Decimal(1), np.float32(0.5), None])
+@for_each("value", [1, True, "0.5", Fraction(1, 2), Decimal(1), np.float32(0.5), None])
 def test_exactly_takes_nothing_but_floats(value: Any) -> None:
     with pytest.raises(NumberError) as refused:
         exactly(value)
@@ -366,7 +365,7 @@ def test_exactly_refuses_floats_without_a_value(value: float) -> None:
         exactly(value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right", "product"),
     [
         (ZERO, INFINITY, ZERO),

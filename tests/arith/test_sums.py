@@ -9,6 +9,7 @@ from itertools import repeat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter.arith.rationals import INFINITY, Extended
 from viameter.arith.sums import CHUNK, SIGNIFICANT, WIDTH, add_settled_up, settle_up, sum_settled_up
@@ -111,15 +112,15 @@ def test_many_equal_terms_too_small_for_the_grid_are_rounded_up_each() -> None:
     check_sum([Fraction(1, 3**400), *[small] * 50, Fraction(1, 5**400)])
 
 
-@pytest.mark.parametrize("place", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+@for_each("place", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
 def test_the_first_wide_term_may_stand_anywhere(place: int) -> None:
     terms = [Fraction(1, 10)] * (3 * CHUNK + 2)
     terms[place] = Fraction(1, 3**400)
     check_sum(terms)
 
 
-@pytest.mark.parametrize("place", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
-@pytest.mark.parametrize("first", [Fraction(1, 10), Fraction(1, 3**400)])
+@for_each("place", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
+@for_each("first", [Fraction(1, 10), Fraction(1, 3**400)])
 def test_infinity_anywhere_makes_the_sum_infinite(place: int, first: Fraction) -> None:
     terms: list[Extended] = [first] * (2 * CHUNK + 1)
     terms[place] = INFINITY
@@ -176,7 +177,7 @@ def test_settling_rounds_up_by_little_to_a_short_dyadic_number_and_once(number: 
         assert settled.numerator.bit_length() <= SIGNIFICANT + 1
 
 
-@pytest.mark.parametrize("power", [255, 256, 257, 258, 300, 2000])
+@for_each("power", [255, 256, 257, 258, 300, 2000])
 def test_settling_takes_large_numbers_with_wide_denominators(power: int) -> None:
     # Once: from about 2^257 on the shift is negative, and `<<` refuses: ValueError, not a bound.
     number = 2**power + Fraction(1, 3**400)

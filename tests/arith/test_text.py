@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter.arith.rationals import INFINITY
 from viameter.arith.text import DIGITS, LONGEST_EXACT, read_written, show, write
@@ -39,7 +40,7 @@ def test_what_is_shown_is_the_number_or_marked_as_above_it(number: Fraction) -> 
     check_shown(number)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "number",
     [
         Fraction(10**30 - 1),
@@ -63,7 +64,7 @@ def test_numbers_next_to_short_ones_and_very_small_and_large_ones_are_shown_righ
     check_shown(number)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "text"),
     [
         (Fraction(0), "0"),
@@ -84,7 +85,7 @@ def test_numbers_are_shown_like_this(number: Any, text: str) -> None:
     assert show(number) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "context",
     [
         decimal.Context(prec=3),
@@ -93,9 +94,8 @@ def test_numbers_are_shown_like_this(number: Any, text: str) -> None:
         decimal.Context(prec=3, traps=[decimal.Inexact, decimal.Rounded]),
         decimal.Context(prec=50, rounding=decimal.ROUND_FLOOR),
     ],
-    ids=["short", "down", "narrow", "trapping", "long"],
 )
-@pytest.mark.parametrize(
+@for_each(
     "number",
     [Fraction(2**200 + 1, 3**130), Fraction(2**200 + 1, 3**260), Fraction(10**30 - 1), Fraction(1, 10**30)],
 )
@@ -115,7 +115,7 @@ def test_what_is_written_is_read_back(number: Fraction) -> None:
     assert read_written(text) == number == Fraction(text)
 
 
-@pytest.mark.parametrize("bits", [4094, 4095, 4096, 4097, 20000, 10**6])
+@for_each("bits", [4094, 4095, 4096, 4097, 20000, 10**6])
 def test_numbers_of_any_length_are_written_and_read_back(bits: int) -> None:
     for number in (Fraction(2**bits), Fraction(2**bits - 1), Fraction(1, 2**bits), Fraction(2**bits - 1, 2**bits + 1)):
         assert read_written(write(number)) == number
@@ -133,7 +133,7 @@ def test_what_is_written_does_not_change() -> None:
     assert write(INFINITY) == "inf"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -178,7 +178,6 @@ def test_what_is_written_does_not_change() -> None:
         "true",
         "null",
     ],
-    ids=lambda text: text[:12],
 )
 def test_text_that_this_library_does_not_write_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="rho") as refused:
@@ -186,7 +185,7 @@ def test_text_that_this_library_does_not_write_is_refused(text: str) -> None:
     assert len(str(refused.value)) < 200
 
 
-@pytest.mark.parametrize("stored", [1, 0.1, True, None, b"1", ["1"], {"1": "2"}, Fraction(1), Decimal(1)])
+@for_each("stored", [1, 0.1, True, None, b"1", ["1"], {"1": "2"}, Fraction(1), Decimal(1)])
 def test_a_stored_number_that_is_no_text_is_refused(stored: Any) -> None:
     with pytest.raises(FormatError, match="rho"):
         read_written(stored, name="rho")

@@ -22,6 +22,7 @@ from tests.arith.floating_point_unit import (
     unit_set_to,
 )
 from tests.arith.oracles import INF, LARGEST, LEAST_NORMAL, NASTY, SMALLEST, any_floats
+from tests.cases import for_each
 
 from viameter.arith import floats, vectors
 from viameter.errors import NumberError
@@ -92,7 +93,7 @@ def test_functions_equal_the_scalar_form_for_nasty_floats_and_their_neighbors(op
 
 
 @both_directions
-@pytest.mark.parametrize("n", EXPONENTS)
+@for_each("n", EXPONENTS)
 def test_powi_equals_the_scalar_form_for_nasty_floats(n: int, direction: str) -> None:
     check("powi", direction, nasty, n=n)
 
@@ -141,7 +142,7 @@ def test_functions_equal_the_scalar_form_where_they_vary(op: str, direction: str
 
 
 @both_directions
-@pytest.mark.parametrize("n", EXPONENTS)
+@for_each("n", EXPONENTS)
 def test_powi_equals_the_scalar_form_where_the_power_is_a_float_and_just_beyond(n: int, direction: str) -> None:
     x = np.exp(np.random.default_rng(15).uniform(-750, 750, 300) / max(abs(n), 1.1))
     check("powi", direction, np.concatenate([x, -x]), n=n)
@@ -247,7 +248,7 @@ def test_arrays_that_do_not_broadcast_are_refused() -> None:
         vectors.add_up(np.ones(2), np.ones(3))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given",
     [
         np.array([1.5, 3.0], dtype=np.float32),
@@ -269,7 +270,7 @@ def test_integers_are_taken_if_floats_hold_them() -> None:
     assert vectors.add_up(np.array([7], dtype=np.int8), np.int64(1)).tolist() == [8.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bad",
     [
         2**53 + 1,
@@ -287,7 +288,6 @@ def test_integers_are_taken_if_floats_hold_them() -> None:
         np.array([1.0], dtype=object),
         [[1.0], [1.0, 2.0]],
     ],
-    ids=repr,
 )
 def test_what_float64_does_not_hold_exactly_is_refused(bad: Any) -> None:
     with pytest.raises(NumberError, match="was given"):
@@ -296,7 +296,7 @@ def test_what_float64_does_not_hold_exactly_is_refused(bad: Any) -> None:
         vectors.sum_down(bad)
 
 
-@pytest.mark.parametrize("bad", [2.0, True, None, np.array([1, 2])])
+@for_each("bad", [2.0, True, None, np.array([1, 2])])
 def test_an_exponent_that_is_no_integer_is_refused(bad: Any) -> None:
     for direction in DIRECTIONS:
         with pytest.raises(NumberError, match="expected an integer"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
 import re
 import sqlite3
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.processes import in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -88,25 +89,26 @@ def test_choices_are_those_of_the_library() -> None:
     assert tuple(RENEWALS) == POLICIES and set(RULES) == set(KNOWN_RULES)
 
 
+def help_and_what_it_imports() -> tuple[str, list[str]]:
+    shown = done("show", "--help")
+    return shown, sorted({"rich", "sqlalchemy", "alembic", "matplotlib"} & set(sys.modules))
+
+
 def test_help_is_had_without_databases_and_colors() -> None:
-    code = (
-        "import sys\nfrom viameter.cli import main\n"
-        "try: main(['ledger', 'show', '--help'])\n"
-        "finally: print(sorted({'rich', 'sqlalchemy', 'alembic', 'matplotlib'} & set(sys.modules)))"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.endswith("[]\n") and "viameter ledger show" in shown
+    shown, imported = in_clean_process(help_and_what_it_imports)
+    assert imported == [] and "viameter ledger show" in shown
+
+
+def refused_without(package: str, asked: list[str]) -> str:
+    assert package not in sys.modules
+    sys.modules[package] = None  # type: ignore[assignment]
+    return refused(*asked)
 
 
 @pytest.mark.parametrize("missing", ["sqlalchemy", "rich", "alembic"])
-def test_what_to_install_is_said_where_a_package_is_missing(missing: str, book: str) -> None:
-    code = (
-        f"import sys\nsys.modules[{missing!r}] = None\nfrom viameter.cli import main\nmain(['ledger', *sys.argv[1:]])"
-    )
-    asked = ["init", "new.db"] if missing == "alembic" else ["show", book]
-    ended = subprocess.run([sys.executable, "-c", code, *asked], capture_output=True, text=True, check=False)
-    assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    assert "pip install 'viameter[ledger]'" in ended.stderr
+def test_what_to_install_is_said_where_a_package_is_missing(missing: str, book: str, tmp_path: Path) -> None:
+    asked = ["init", str(tmp_path / "new.db")] if missing == "alembic" else ["show", str(tmp_path / book)]
+    assert "pip install 'viameter[ledger]'" in in_clean_process(refused_without, missing, asked)
 
 
 def test_init_makes_a_ledger_and_a_key_for_its_owner() -> None:
@@ -267,9 +269,9 @@ def test_show_fits_where_there_is_little_room(book: str, columns: str) -> None:
 def test_show_is_ascii_where_nothing_else_can_be_written(book: str) -> None:
     with ledgers.open(book) as made:
         made.define("caf\u00e9 [bold]", vm.pure(1), "what\x1b[2J\nthey are")
-    command = [sys.executable, "-c", "from viameter.cli import main; main()", "ledger", "show", book]
-    ended = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    said = ended.stdout.decode("ascii")
+    shown = CliRunner(charset="ascii").invoke(main, ["ledger", "show", book])
+    assert shown.exit_code == 0
+    said = shown.stdout_bytes.decode("ascii")
     assert "caf\\xe9 [bold]" in said and "\x1b" not in said and "for what\\x1b[2J\\nthey are" in said
     assert "#" in said and "+-" in said
 
@@ -520,17 +522,29 @@ def test_a_server_that_is_not_there_is_one_line() -> None:
     assert "is not known" in refused("show", "mysql://nobody@localhost/nothing")
 
 
-def test_the_progress_of_a_verification_is_for_terminals(book: str) -> None:
-    """On a terminal there is a bar on stderr, and stdout has the report alone."""
-    import pty
-
-    reader, terminal = pty.openpty()
-    command = [sys.executable, "-c", "from viameter.cli import main; main()", "ledger", "verify", book]
-    ended = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=terminal, check=True, env={**os.environ, "TERM": "xterm"}
-    )
+def verify_on_a_terminal(book: str, folder: Path) -> tuple[bytes, bytes]:
+    """What is shown on a terminal, and what stdout has, of a process whose stderr alone is a terminal."""
+    reader, terminal = os.openpty()
+    stderr = os.dup(2)
+    os.dup2(terminal, 2)
+    os.environ["TERM"] = "xterm"
+    with (folder / "stdout").open("wb") as file:
+        os.dup2(file.fileno(), 1)
+    os.chdir(folder)
+    main(["ledger", "verify", book], standalone_mode=False)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.dup2(stderr, 2)
     os.close(terminal)
-    shown = os.read(reader, 10_000)
-    os.close(reader)
+    shown = b""
+    with contextlib.suppress(OSError):  # nobody has the terminal open any more
+        while part := os.read(reader, 10_000):
+            shown += part
+    return shown, (folder / "stdout").read_bytes()
+
+
+def test_the_progress_of_a_verification_is_for_terminals(book: str, tmp_path: Path) -> None:
+    """On a terminal there is a bar on stderr, and stdout has the report alone."""
+    shown, said = in_clean_process(verify_on_a_terminal, book, tmp_path)
     assert b"entries" in shown and b"8/8" in shown
-    assert ended.stdout.startswith(b"budget.db: 8 entries, all in order\n")
+    assert said.startswith(b"budget.db: 8 entries, all in order\n")

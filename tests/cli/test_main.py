@@ -1,7 +1,6 @@
 """The command: its options, its parts, its exit codes."""
 
-import subprocess
-import sys
+from importlib.metadata import entry_points
 
 import pytest
 from click.testing import CliRunner
@@ -56,5 +55,5 @@ def test_what_is_not_known_is_refused_with_exit_code_two(run: CliRunner, argumen
 
 
 def test_the_command_is_installed() -> None:
-    command = [sys.executable, "-c", "from viameter.cli import main; main()", "--version"]
-    assert viameter.__version__ in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (command,) = entry_points(group="console_scripts", name="viameter")
+    assert command.load() is main

@@ -12,15 +12,20 @@ from fractions import Fraction
 from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
+import pytest
 from tests.mechanisms.oracles import ORDERS, Law, exp, real, renyi, two_way
 from tests.threads import in_threads
 
 import viameter as vm
 from viameter.core import Query, Queryable
+from viameter.errors import PermissionGone
 
 ROWS = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 BIT = vm.Space(vm.finite([0, 1]), vm.DiscreteDistance())
 DATA = [3, 1, 4, 1, 5]
+PURE = vm.Odometer(ROWS, vm.PureDP)
+SEQUENTIAL = vm.Odometer(ROWS, vm.ApproxZCDP)
+OTHER_METRIC = vm.Space(vm.vectors(int), vm.InsertDeleteDistance())
 Answers = tuple[Any, ...]
 
 
@@ -182,3 +187,16 @@ def elsewhere(make: Callable[[], Any]) -> Any:
     made: list[Any] = []
     in_threads(lambda: made.append(make()))
     return made[0]
+
+
+def assert_gone(child: Queryable) -> None:
+    with pytest.raises(PermissionGone):
+        child("hello")
+    with pytest.raises(PermissionGone):
+        child.ask("hello")
+    with pytest.raises(PermissionGone), child.holding("hello"):
+        raise AssertionError("not reached")
+
+
+def capped(budget: Any = 1, *, d_in: Any = 1) -> Any:
+    return PURE.filter(d_in=d_in, budget=vm.pure(budget))(DATA)

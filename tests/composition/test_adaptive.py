@@ -12,6 +12,7 @@ from typing import Any
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.composition.oracles import (
     BIT,
     DATA,
@@ -126,7 +127,7 @@ def test_adaptive_composition_requires_a_measure_that_composes_adaptively(loss: 
         plan(loss)
 
 
-@pytest.mark.parametrize("loss", [vm.pure(math.inf), vm.approx(1, 1), vm.zcdp(math.inf), vm.RenyiDP.infinite])
+@for_each("loss", [vm.pure(math.inf), vm.approx(1, 1), vm.zcdp(math.inf), vm.RenyiDP.infinite])
 def test_adaptive_composition_requires_finite_losses(loss: vm.Loss) -> None:
     with pytest.raises(ParameterError, match=r"losses\[1\].* is no limit"):
         plan(loss.measure.zero, loss)
@@ -212,7 +213,7 @@ def test_children_of_concurrent_measures_are_interleaved() -> None:
 # What is refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "error"),
     [
         (lambda runs: tenth(space=OTHER_DOMAIN, function=runs), DomainMismatch),
@@ -279,7 +280,7 @@ def test_losses_of_several_measures_and_of_none_are_refused() -> None:
         plan()
 
 
-@pytest.mark.parametrize("d_in", [0.5, -1, "1/2", math.nan, None])
+@for_each("d_in", [0.5, -1, "1/2", math.nan, None])
 def test_what_is_no_distance_is_refused(d_in: Any) -> None:
     with pytest.raises(NumberError):
         plan(TENTH, d_in=d_in)

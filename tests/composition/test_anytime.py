@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.composition.anytime import AnytimeBound, anytime_line, anytime_mixture, anytime_stitched
@@ -162,7 +163,7 @@ def test_anytime_stitched_ensures_a_bound_below_its_first_epoch_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "error"),
     [
         ({"delta": 0}, ParameterError),
@@ -178,7 +179,7 @@ def test_arguments_that_make_no_sense(arguments: dict[str, Any], error: type[Exc
         vm.anytime(d_in=1, **arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change", [{"shape": "curve"}, {"delta": "0"}, {"delta": "1"}, {"delta": "2"}, {"tuning": "0"}, {"more": "1"}]
 )
 def test_a_changed_record_is_refused(change: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.composition.approximate import advanced_filter, concentrated_filter, greatest_square
@@ -36,7 +37,7 @@ def cks(rho: mpmath.mpf, delta: mpmath.mpf) -> mpmath.mpf:
         return rho * order + mpmath.log(1 / (order * delta)) / (order - 1) + mpmath.log1p(-1 / order)
 
     low, high = mpmath.mpf(0), mpmath.mpf(300)  # of ln(order - 1), shifted by -150
-    for _ in range(400):
+    for _ in range(150):  # to 10^-24, and so the minimum to 10^-48
         third = (high - low) / 3
         if at(1 + mpmath.exp(low + third - 150)) < at(1 + mpmath.exp(high - third - 150)):
             high -= third
@@ -76,20 +77,25 @@ def worst_delta(epsilon: float, cost: Callable[[Fraction], Fraction], cap: Fract
     """The delta at epsilon that the best adversary gets from randomized response under a cap on the sum of costs.
 
     It chooses each epsilon, and when to stop, by all answers so far; the recursion is over what is left and over the
-    likelihood ratio so far.
+    likelihood ratio so far, in whole units of both.
     """
+    costs = [cost(e) for e in menu]
+    whole = math.lcm(*(one.denominator for one in costs))
+    unit = Fraction(1, math.lcm(*(e.denominator for e in menu)))
+    offers = [
+        (int(one * whole), int(e / unit), 1 / (1 + math.exp(-float(e)))) for one, e in zip(costs, menu, strict=True)
+    ]
 
     @cache
-    def value(left: Fraction, loss: Fraction) -> float:
-        best = max(0.0, 1 - math.exp(epsilon - float(loss)))
-        for e in menu:
-            if cost(e) <= left:
-                chance = 1 / (1 + math.exp(-float(e)))
-                rest = left - cost(e)
-                best = max(best, chance * value(rest, loss + e) + (1 - chance) * value(rest, loss - e))
+    def value(left: int, loss: int) -> float:
+        best = max(0.0, 1 - math.exp(epsilon - loss * float(unit)))
+        for price, step, chance in offers:
+            if price <= left:
+                rest = left - price
+                best = max(best, chance * value(rest, loss + step) + (1 - chance) * value(rest, loss - step))
         return best
 
-    return value(cap, Fraction(0))
+    return value(math.floor(cap * whole), 0)
 
 
 def squared(e: Fraction) -> Fraction:
@@ -152,8 +158,8 @@ def test_what_is_counted_is_the_rule_s_cost(rule: str, cost: Callable[[Fraction]
     assert meter.spent == before and len(meter.history) == 2
 
 
-@pytest.mark.parametrize("rule", ["concentrated", "advanced"])
-@pytest.mark.parametrize("slack", [0, "2e-6", 1, "-1e-9"])
+@for_each("rule", ["concentrated", "advanced"])
+@for_each("slack", [0, "2e-6", 1, "-1e-9"])
 def test_concentrated_filter_requires_a_slack_within_the_budget_s_delta(rule: str, slack: object) -> None:
     with pytest.raises((ParameterError, vm.errors.NumberError)):
         vm.Odometer(SPACE, vm.ApproxDP).filter(d_in=1, budget=vm.approx(1, "1e-6"), rule=rule, slack=slack)  # type: ignore[arg-type]

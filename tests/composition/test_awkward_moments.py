@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.composition.tally import TRACKED, Tally
@@ -153,7 +154,7 @@ class Later:
         yield None
 
 
-@pytest.mark.parametrize("function", [lazily, lambda data: map(int, data), iter, lambda _: Later()])
+@for_each("function", [lazily, lambda data: map(int, data), iter, lambda _: Later()])
 def test_what_would_look_at_the_data_later_is_not_released(function: Callable[[Any], Any]) -> None:
     meter = vm.Odometer(SPACE, vm.PureDP)([1, 2])
     with pytest.raises(SealedError):

@@ -10,6 +10,7 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.composition.oracles import (
     BIT,
     DATA,
@@ -101,7 +102,7 @@ def test_batch_composition_ensures_of_no_measurement_it_is_zero() -> None:
         vm.compose(ROWS, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("other", "error"),
     [
         (lambda: tenth(space=OTHER_DOMAIN), DomainMismatch),

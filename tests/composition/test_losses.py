@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.composition.losses import given_loss
@@ -20,7 +21,7 @@ def test_losses_of_one_measure_are_composed_in_it() -> None:
     assert "10 times claimed" in str(composed.explain())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("losses", "expected"),
     [
         ([vm.pure(1), vm.bounded_range("1/2")], vm.pure("3/2")),
@@ -29,7 +30,6 @@ def test_losses_of_one_measure_are_composed_in_it() -> None:
         ([vm.zcdp("1/8"), vm.approx_zcdp("1/8", "1e-6")], vm.approx_zcdp("1/4", "1e-6")),
         ([vm.pure(1), vm.renyi({float("inf"): 2})], vm.pure(3)),
     ],
-    ids=str,
 )
 def test_losses_of_several_measures_are_brought_into_one(losses: list[vm.Loss], expected: vm.Loss) -> None:
     assert vm.compose_losses(losses).loss == expected

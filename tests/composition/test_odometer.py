@@ -1,34 +1,31 @@
-"""The odometer: what it counts against enumerated views, what it refuses, and who may answer when."""
+"""The odometer: what it counts against enumerated views, and what it refuses."""
 
 from __future__ import annotations
 
-import copy
-import itertools
 import math
-import os
-import pickle
-import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
-import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.composition.oracles import (
     BIT,
     DATA,
+    OTHER_METRIC,
+    PURE,
     ROWS,
+    SEQUENTIAL,
     Answers,
     Runs,
     Strategy,
     Toy,
     answering,
+    assert_gone,
     both_views,
     echo,
-    elsewhere,
     leaky_laws,
-    maker,
     measurement,
     response_laws,
     spawning,
@@ -36,8 +33,6 @@ from tests.composition.oracles import (
     tenth,
 )
 from tests.mechanisms.oracles import at_most, close
-from tests.processes import alone
-from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
 from viameter.composition.odometer import fully_adaptive_odometer
@@ -53,7 +48,6 @@ from viameter.composition.queries import (
     StateQuery,
 )
 from viameter.composition.tally import TRACKED
-from viameter.core import Queryable
 from viameter.errors import (
     DomainMismatch,
     MapError,
@@ -61,30 +55,12 @@ from viameter.errors import (
     MetricMismatch,
     NotExact,
     NoTheorem,
-    NotInDomain,
     NumberError,
     ParameterError,
-    PermissionGone,
-    QueryableBusy,
-    QueryableEnded,
-    QueryableError,
     SealedError,
     UnknownQuery,
     ViameterError,
 )
-
-PURE = vm.Odometer(ROWS, vm.PureDP)
-SEQUENTIAL = vm.Odometer(ROWS, vm.ApproxZCDP)
-
-
-def assert_gone(child: Queryable) -> None:
-    with pytest.raises(PermissionGone):
-        child("hello")
-    with pytest.raises(PermissionGone):
-        child.ask("hello")
-    with pytest.raises(PermissionGone), child.holding("hello"):
-        raise AssertionError("not reached")
-
 
 # fully-adaptive-odometer
 
@@ -138,10 +114,9 @@ def test_fully_adaptive_odometer_ensures_sums_of_approximate_zcdp() -> None:
 
 
 OTHER_DOMAIN = vm.Space(vm.vectors(int, bounds=(0, 9)), vm.SymmetricDistance())
-OTHER_METRIC = vm.Space(vm.vectors(int), vm.InsertDeleteDistance())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "error"),
     [
         (lambda runs: measurement(space=OTHER_DOMAIN, function=runs), DomainMismatch),
@@ -150,7 +125,7 @@ OTHER_METRIC = vm.Space(vm.vectors(int), vm.InsertDeleteDistance())
         (lambda runs: measurement(vm.approx(0, 0), function=runs), MeasureMismatch),
     ],
 )
-@pytest.mark.parametrize("capped", [False, True])
+@for_each("capped", [False, True])
 def test_fully_adaptive_odometer_requires_the_same_domain_metric_and_measure(
     asked: Callable[[Any], vm.Measurement], error: type[ViameterError], capped: bool
 ) -> None:
@@ -176,7 +151,7 @@ def test_domains_are_compared_before_metrics_and_those_before_measures() -> None
         PURE(DATA)(measurement(vm.zcdp(1), space=OTHER_METRIC))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "helps"),
     [
         (vm.BoundedRange, r"\.to\(ZCDP\) or \.to\(PureDP\)"),
@@ -184,7 +159,6 @@ def test_domains_are_compared_before_metrics_and_those_before_measures() -> None
         (vm.measure("Distance", adds=True, trust="distances add"), "composes="),
         (vm.measure("Alone", trust="an order only"), "no rule is declared"),
     ],
-    ids=repr,
 )
 def test_fully_adaptive_odometer_requires_a_measure_that_composes_fully_adaptively(
     measure: vm.Measure, helps: str
@@ -222,7 +196,7 @@ def test_a_mechanism_that_fails_has_been_charged_and_the_meter_stays_usable() ->
     assert meter(tenth()) == "answer" and meter.loss(1) == vm.pure("1/5")
 
 
-@pytest.mark.parametrize("problem", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])
+@for_each("problem", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])
 def test_an_interrupt_in_a_mechanism_is_charged(problem: type[BaseException]) -> None:
     def interrupted(_: Any) -> Any:
         raise problem
@@ -261,8 +235,8 @@ BROKEN_MAPS: list[tuple[Callable[[Any], Any], type[ViameterError]]] = [
 ]
 
 
-@pytest.mark.parametrize(("privacy", "error"), BROKEN_MAPS)
-@pytest.mark.parametrize("capped", [False, True])
+@for_each(("privacy", "error"), BROKEN_MAPS)
+@for_each("capped", [False, True])
 def test_a_map_that_gives_no_loss_is_refused_before_the_mechanism_runs(
     privacy: Callable[[Any], Any], error: type[ViameterError], capped: bool
 ) -> None:
@@ -310,7 +284,7 @@ def test_an_odometer_counts_what_has_no_bound_as_no_bound() -> None:
     assert meter.loss(1) == vm.pure(math.inf) and meter.loss(0) == vm.pure(0)
 
 
-@pytest.mark.parametrize("query", [None, "loss", 1, len, (1, 2), vm.pure(1), ROWS, vm.count(ROWS), PURE])
+@for_each("query", [None, "loss", 1, len, (1, 2), vm.pure(1), ROWS, vm.count(ROWS), PURE])
 def test_what_is_no_measurement_is_an_unknown_query(query: Any) -> None:
     meter = PURE(DATA)
     with pytest.raises(UnknownQuery):
@@ -318,7 +292,7 @@ def test_what_is_no_measurement_is_an_unknown_query(query: Any) -> None:
     assert meter.history == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [AskPermission(1), PendingQuery(tenth(), 1), HistoryQuery(), DerivationQuery(1), BudgetQuery(), StateQuery(())],
 )
@@ -353,7 +327,7 @@ def test_losses_are_answered_for_any_distance_chosen_afterwards() -> None:
     assert meter.loss(10**40) == vm.pure(Fraction(3 * 10**40, 10)) and meter.loss(math.inf) == vm.pure(math.inf)
 
 
-@pytest.mark.parametrize("d_in", [0.5, 1.0, -1, "1/2", math.nan, True, None, "one", [1]])
+@for_each("d_in", [0.5, 1.0, -1, "1/2", math.nan, True, None, "one", [1]])
 def test_what_is_no_distance_is_an_error_and_changes_nothing(d_in: Any) -> None:
     meter = PURE(DATA)
     meter(tenth())
@@ -371,7 +345,7 @@ def test_sums_stay_right_when_more_distances_are_asked_about_than_are_kept() -> 
             assert meter.loss(d_in) == vm.pure(Fraction(turn * d_in, 10))
 
 
-@pytest.mark.parametrize("tracked", [1, 2, TRACKED - 1, TRACKED, TRACKED + 1])
+@for_each("tracked", [1, 2, TRACKED - 1, TRACKED, TRACKED + 1])
 def test_previews_and_states_are_right_for_distances_that_were_not_asked_about_before(tracked: int) -> None:
     """Once: losses were looked up by the places that distances had before the new one took the place of another."""
     meter, same = PURE(DATA), tenth()
@@ -460,346 +434,6 @@ def test_a_preview_of_a_query_of_the_loss_is_the_same() -> None:
 def test_a_preview_of_what_is_no_query_is_an_error() -> None:
     with pytest.raises(UnknownQuery):
         PURE(DATA).preview("hello", 1)
-
-
-# Children of sequential measures, and of concurrent ones
-
-
-def nested_list(child: Any) -> Any:
-    return [1, {"children": (child, "text")}]
-
-
-@pytest.mark.parametrize("how", [lambda make: make(), elsewhere], ids=["here", "in another thread"])
-@pytest.mark.parametrize(
-    ("wrap", "unwrap"),
-    [
-        (lambda child: child, lambda made: made),
-        (lambda child: [child], lambda made: made[0]),
-        (lambda child: {"child": child}, lambda made: made["child"]),
-        (nested_list, lambda made: made[1]["children"][0]),
-    ],
-    ids=["bare", "list", "dict", "nested"],
-)
-def test_children_lose_permission_when_the_next_measurement_is_asked_for(
-    wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any], how: Callable[[Any], Any]
-) -> None:
-    meter = SEQUENTIAL(DATA)
-    child = unwrap(meter(spawning(lambda: wrap(how(maker)))))
-    early = child(lambda: wrap(how(maker)))
-    grandchild = unwrap(early)
-    late = grandchild(lambda: how(echo))
-    assert late("hello") == "hello"
-    meter(measurement(vm.approx_zcdp(0, 0)))
-    for gone in (child, grandchild, late):
-        assert_gone(gone)
-
-
-def test_a_child_whose_parent_failed_at_the_next_measurement_has_lost_permission() -> None:
-    """The next mechanism has begun, though it failed."""
-    meter = SEQUENTIAL(DATA)
-    child = meter(spawning(echo))
-    with pytest.raises(SealedError):
-        meter(spawning(lambda: 1 / 0))
-    assert_gone(child)
-
-
-@pytest.mark.parametrize(
-    "refused",
-    [
-        tenth,
-        lambda: measurement(vm.approx_zcdp(0, 0), space=OTHER_METRIC),
-        lambda: measurement(privacy=lambda _: None, measure=vm.ApproxZCDP),
-        lambda: "hello",
-    ],
-)
-def test_a_refusal_and_a_query_of_the_loss_leave_the_newest_child_its_permission(refused: Callable[[], Any]) -> None:
-    meter = SEQUENTIAL(DATA)
-    child = meter(spawning(echo))
-    with pytest.raises(ViameterError):
-        meter(refused())
-    meter.loss(3)
-    meter.preview(spawning(echo), 1)
-    meter.state()
-    assert child("hello") == "hello"
-
-
-def test_what_is_queried_while_a_later_mechanism_runs_is_refused() -> None:
-    """The next one has begun: an earlier child is not interleaved with it, not even by the mechanism itself."""
-    meter = SEQUENTIAL(DATA)
-    first, seen = meter(spawning(echo)), []
-
-    def use_first() -> Any:
-        with pytest.raises(PermissionGone):
-            first("hello")
-        seen.append("refused")
-        own = echo()
-        return own("own children answer at once")
-
-    assert meter(spawning(use_first)) == "own children answer at once"
-    assert seen == ["refused"]
-
-
-def test_a_child_cannot_move_its_meter_on_in_the_middle_of_its_answer() -> None:
-    meter = SEQUENTIAL(DATA)
-
-    def ask_meter(_: Queryable, __: Any) -> Any:
-        return meter(spawning(echo))
-
-    child = meter(spawning(lambda: Queryable(ask_meter)))
-    with pytest.raises(QueryableBusy):
-        child("go")
-    assert len(meter.history) == 1
-
-
-def test_the_meter_waits_while_its_child_answers_in_another_thread() -> None:
-    meter, answering, log = SEQUENTIAL(DATA), threading.Event(), []
-
-    def slow(_: Queryable, __: Any) -> None:
-        answering.set()
-        moved.wait(0.1)
-        log.append("answered")
-
-    moved = threading.Event()
-    child = meter(spawning(lambda: Queryable(slow)))
-
-    def move_on() -> None:
-        assert answering.wait(PATIENCE)
-        meter(measurement(vm.approx_zcdp(0, 0), function=lambda _: log.append("moved on")))
-        moved.set()
-
-    in_threads(lambda: child("go"), move_on)
-    assert log == ["answered", "moved on"]
-
-
-def sparse_in_approx_zcdp() -> vm.Measurement:
-    """A sparse vector counted in approximate zCDP: pure(1/2) is zcdp(1/8)."""
-    watch = vm.sparse_vector(ROWS, threshold=500, scale=8)
-    return measurement(vm.approx_zcdp("1/8", 0), function=watch.function)
-
-
-COUNT = ROWS >> vm.count()
-
-
-def test_two_sparse_vectors_in_a_sequential_measure_answer_one_after_the_other() -> None:
-    meter = SEQUENTIAL(DATA)
-    first = meter(sparse_in_approx_zcdp())
-    assert first(COUNT) is False
-    second = meter(sparse_in_approx_zcdp())
-    with pytest.raises(PermissionGone):
-        first(COUNT)
-    assert second(COUNT) is False and meter.loss(1) == vm.approx_zcdp("1/4", 0)
-
-
-def test_two_sparse_vectors_in_a_concurrent_measure_are_interleaved() -> None:
-    meter = PURE([1] * 1000)
-    low, high = (meter(vm.sparse_vector(ROWS, threshold=t, scale=8)) for t in (100, 5000))
-    assert meter.loss(1) == vm.pure(1), "all that they may answer is counted when they are made"
-    assert high(COUNT) is False and low(COUNT) is True and high(COUNT) is False
-    with pytest.raises(QueryableEnded):
-        low(COUNT)
-    meter(tenth())
-    assert high(COUNT) is False and meter.loss(1) == vm.pure("11/10")
-
-
-@pytest.mark.parametrize("measure", [vm.PureDP, vm.ApproxDP, vm.ZCDP, vm.RenyiDP, vm.GaussianDP], ids=repr)
-def test_children_of_concurrent_measures_go_on_answering(measure: vm.Measure) -> None:
-    meter = vm.Odometer(ROWS, measure)(DATA)
-    children = [meter(measurement(measure.zero, function=lambda _: maker())) for _ in range(3)]
-    grandchildren = [child(echo) for child in children]
-    for child in (*grandchildren, *reversed(grandchildren)):
-        assert child("hello") == "hello"
-
-
-@pytest.mark.parametrize(("how", "refused"), [(vm.SEQUENTIAL, True), (vm.CONCURRENT, False)], ids=repr)
-def test_a_users_measure_is_held_to_its_own_table(how: vm.Composability, refused: bool) -> None:
-    measure = vm.measure("Distance", adds=True, trust="distances add", composes={vm.FULLY_ADAPTIVE: how})
-    meter = vm.Odometer(ROWS, measure)(DATA)
-    first, _ = (meter(measurement(measure("1/10"), function=lambda _: echo())) for _ in range(2))
-    if refused:
-        assert_gone(first)
-    else:
-        assert first("hello") == "hello"
-    assert meter.loss(1) == measure("1/5")
-
-
-def test_a_childs_queries_cost_nothing_more_since_all_of_it_was_counted() -> None:
-    meter = SEQUENTIAL(DATA)
-    child = meter(spawning(maker))
-    before = meter.loss(1)
-    for _ in range(5):
-        child(echo)("hello")
-    assert meter.loss(1) == before == vm.approx_zcdp("1/10", "1/1000")
-
-
-# Reentrancy, threads, processes, copies
-
-
-def test_a_mechanism_that_queries_its_own_meter_is_refused_as_busy() -> None:
-    meter, seen = PURE(DATA), []
-
-    def reenter(_: Any) -> Any:
-        for query in (tenth(), LossQuery(1)):
-            try:
-                meter(query)
-            except QueryableBusy:
-                seen.append("busy")
-        return "answer"
-
-    assert meter(tenth(function=reenter)) == "answer" and seen == ["busy", "busy"]
-    assert meter.loss(1) == vm.pure("1/10")
-
-
-def test_many_threads_share_one_odometer_and_every_release_is_counted_once() -> None:
-    runs, meter = Runs(), PURE(DATA)
-    same = tenth(function=runs)
-
-    def work() -> None:
-        for turn in range(25):
-            meter(same if turn % 2 else tenth(function=runs))
-            meter.loss(turn)
-
-    in_threads(*[work] * 8)
-    assert runs.count == 200 and meter.loss(1) == vm.pure(20) and meter.loss(3) == vm.pure(60)
-
-
-@alone
-def test_a_meter_does_not_survive_a_fork() -> None:
-    meter = PURE(DATA)
-    child = meter(tenth(function=lambda _: echo()))
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:  # pragma: no cover  # the other process
-        refused = 0
-        for ask in (
-            lambda: meter(tenth()),
-            lambda: meter.loss(1),
-            lambda: meter.preview(tenth(), 1),
-            meter.state,
-            lambda: child("hello"),
-        ):
-            try:
-                ask()
-            except QueryableError:
-                refused += 1
-        os.write(writer, bytes([refused]))
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as told:
-        assert told.read() == bytes([5])
-    os.waitpid(process, 0)
-    assert meter(tenth()) == "answer"
-
-
-@pytest.mark.parametrize("capped", [False, True])
-def test_meters_are_not_copied_or_pickled(capped: bool) -> None:
-    meter: Any = PURE.filter(d_in=1, budget=vm.pure(1))(DATA) if capped else PURE(DATA)
-    for attempt in (copy.copy, copy.deepcopy, pickle.dumps, lambda m: copy.deepcopy([m])):
-        with pytest.raises(QueryableError, match="cannot be copied or pickled"):
-            attempt(meter)
-
-
-# The data
-
-
-def test_the_data_are_copied() -> None:
-    rows = np.array(DATA)
-    meter, capped = PURE(rows), PURE.filter(d_in=1, budget=vm.pure(1))(rows)
-    rows[:] = 0
-    for ask in (meter, capped):
-        assert ask(tenth(function=lambda data: data.tolist())) == DATA
-
-
-def test_the_data_are_read_only_for_mechanisms() -> None:
-    meter = PURE(DATA)
-
-    def overwrite(data: Any) -> Any:
-        data[0] = 99
-
-    with pytest.raises(SealedError):
-        meter(tenth(function=overwrite))
-    assert meter(tenth(function=lambda data: data.tolist())) == DATA
-
-
-TABLE = vm.Space(vm.tables({"age": int, "ward": str}), vm.SymmetricDistance())
-
-
-@pytest.mark.parametrize("make", ["odometer", "filter", "plan", "batch"])
-def test_a_mechanism_that_changes_a_table_changes_its_own_only(make: str) -> None:
-    """Or what one mechanism left behind would be the data of the next, whose loss is stated for the real ones."""
-    ages = np.array([33, 48])
-    data = {"age": ages, "ward": ["A", "B"]}
-
-    def drop(rows: Any) -> Any:
-        rows["age"] = rows["age"] * 0
-        del rows["ward"]
-
-    dropping = tenth(function=drop, space=TABLE)
-    looking = tenth(function=lambda rows: (sorted(rows), rows["age"].tolist()), space=TABLE)
-    if make == "batch":
-        assert vm.compose(TABLE, [dropping, looking])(data)[1] == (["age", "ward"], [33, 48])
-        return
-    odometer = vm.Odometer(TABLE, vm.PureDP)
-    meters: dict[str, Any] = {
-        "odometer": odometer,
-        "filter": odometer.filter(d_in=1, budget=vm.pure(1)),
-        "plan": vm.adaptive(TABLE, d_in=1, losses=[vm.pure("1/10")] * 2),
-    }
-    meter = meters[make](data)
-    ages[:] = 0
-    meter(dropping)
-    assert meter(looking) == (["age", "ward"], [33, 48])
-
-
-def test_data_outside_of_the_domain_are_refused() -> None:
-    with pytest.raises(NotInDomain):
-        PURE(["a", "b"])
-    with pytest.raises(NotInDomain):
-        PURE.filter(d_in=1, budget=vm.pure(1))(["a", "b"])
-
-
-# Errors that do not depend on the data
-
-
-def domain_members() -> list[list[int]]:
-    return [list(rows) for n in range(3) for rows in itertools.product((0, 1), repeat=n)]
-
-
-SMALL = vm.Space(vm.vectors(int, bounds=(0, 1)), vm.SymmetricDistance())
-
-
-def outcome(ask: Callable[[], Any]) -> str:
-    try:
-        ask()
-    except ViameterError as problem:
-        return f"{type(problem).__name__}: {problem}"
-    return "an answer"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        lambda: vm.count(SMALL) >> vm.laplace(scale=10),
-        lambda: vm.count() >> vm.laplace(scale=10),
-        lambda: vm.sum(SMALL) >> vm.laplace(scale=1),
-        lambda: measurement(space=ROWS),
-        lambda: measurement(vm.zcdp(1), space=SMALL),
-        lambda: measurement(privacy=lambda _: None, space=SMALL),
-        lambda: measurement(vm.pure(5), space=SMALL),
-        lambda: "hello",
-        lambda: LossQuery(0.5),
-        lambda: LossQuery(2),
-    ],
-)
-def test_a_query_raises_the_same_error_on_all_data_or_none(query: Callable[[], Any]) -> None:
-    odometer = vm.Odometer(SMALL, vm.PureDP)
-    for make in (odometer, odometer.filter(d_in=1, budget=vm.pure(1))):
-        outcomes = set()
-        for data in domain_members():
-            meter = make(data)
-            asked = query()
-            told = [outcome(lambda: meter(asked)), repr(meter.loss(1)), outcome(lambda: meter(asked))]  # noqa: B023
-            outcomes.add(tuple(told))
-        assert len(outcomes) == 1
 
 
 # Explanations

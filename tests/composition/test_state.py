@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.composition.oracles import DATA, ROWS, Runs, echo, measurement, spawning, tenth
+from tests.cases import for_each
+from tests.composition.oracles import DATA, PURE, ROWS, Runs, echo, measurement, spawning, tenth
 
 import viameter as vm
 from viameter.composition.entries import recorded_loss
@@ -30,7 +31,6 @@ from viameter.errors import (
     ViameterError,
 )
 
-PURE = vm.Odometer(ROWS, vm.PureDP)
 KEY = b"a secret of some length"
 Json = Any
 
@@ -103,8 +103,8 @@ def test_recorded_loss_requires_the_record_that_was_saved() -> None:
 # Round trips
 
 
-@pytest.mark.parametrize("how", ["in memory", "text", "text with a key"])
-@pytest.mark.parametrize("capped", [False, True])
+@for_each("how", ["in memory", "text", "text with a key"])
+@for_each("capped", [False, True])
 def test_a_meter_goes_on_from_its_state(capped: bool, how: str) -> None:
     meter = used(capped=capped)
     state = meter.state(d_in=5)
@@ -141,7 +141,7 @@ def test_resuming_again_and_again_loses_nothing() -> None:
     assert meter.spent == vm.pure(1) and len(meter.history) == 10
 
 
-@pytest.mark.parametrize(
+@for_each(
     "budget",
     [
         vm.approx(1, "1e-6"),
@@ -151,7 +151,6 @@ def test_resuming_again_and_again_loses_nothing() -> None:
         vm.gdp(2),
         vm.pure(Fraction(1, 3**200)),
     ],
-    ids=lambda loss: repr(loss)[:20],
 )
 def test_losses_of_every_measure_are_saved_exactly(budget: vm.Loss) -> None:
     part = budget.left_after(budget.measure.zero)
@@ -375,7 +374,7 @@ def test_a_single_change_with_a_digest_made_for_it_is_refused_or_counts_no_less(
     assert accepted > 5, "some changes, as of the text of a query, make no difference"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "text"),
     [
         (lambda r: {**r, "format": "viameter-odometer/0"}, "expected format"),
@@ -413,7 +412,7 @@ def test_states_that_make_no_sense_are_refused_though_the_digest_fits(change: Ca
         OdometerState.from_json(sealed(change(record)), space=ROWS)
 
 
-@pytest.mark.parametrize("times", [0, -1, LARGEST + 1, 10**30, True, 1.0, "1", None])
+@for_each("times", [0, -1, LARGEST + 1, 10**30, True, 1.0, "1", None])
 def test_times_that_are_no_number_of_queries_are_refused(times: Any) -> None:
     record = json.loads(used(capped=False).state().to_json())
     record["entries"][1]["times"] = times
@@ -450,7 +449,7 @@ def test_a_budget_without_limit_is_refused_also_from_a_state() -> None:
         resumed(sealed(record))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -468,21 +467,20 @@ def test_a_budget_without_limit_is_refused_also_from_a_state() -> None:
         7,
         "9" * 5000,
     ],
-    ids=lambda text: repr(text)[:20],
 )
 def test_what_is_no_state_is_refused(text: Any) -> None:
     with pytest.raises(FormatError):
         OdometerState.from_json(text, space=ROWS)
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "0.1"])
+@for_each("number", ["NaN", "Infinity", "-Infinity", "1e999", "0.1"])
 def test_numbers_that_are_no_json_or_no_text_are_refused(number: str) -> None:
     text = used(capped=True).state().to_json().replace('"convert": false', f'"convert": {number}')
     with pytest.raises(FormatError):
         OdometerState.from_json(text, space=ROWS)
 
 
-@pytest.mark.parametrize("depth", [100, 500, *range(900, 1000, 3), 5000])
+@for_each("depth", [100, 500, *range(900, 1000, 3), 5000])
 def test_deep_nesting_is_refused(depth: int) -> None:
     nested = "[" * depth + "]" * depth
     text = used(capped=True).state().to_json().replace('"convert": false', f'"convert": {nested}')
@@ -500,7 +498,7 @@ def test_a_key_that_is_written_twice_is_refused(name: str) -> None:
         OdometerState.from_json("{" + f'"{name}": {value},' + text[1:], space=ROWS)
 
 
-@pytest.mark.parametrize("digest", ["", "sha256:", "é", None, 7, [], "hmac-sha256:" + "0" * 64])
+@for_each("digest", ["", "sha256:", "é", None, 7, [], "hmac-sha256:" + "0" * 64])
 def test_digests_of_other_kinds_are_refused(digest: Any) -> None:
     record = json.loads(used(capped=True).state().to_json())
     for key in (None, KEY):

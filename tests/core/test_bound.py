@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core.bound import by, chain, post_processing, trusted, trusted_map
@@ -186,7 +187,7 @@ def test_post_processing_ensures_that_bounded_ranges_do_not_grow() -> None:
         assert range_of_ratios(p_after, q_after) <= range_of_ratios(p, q)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "loss",
     [
         vm.pure("1/3"),
@@ -246,10 +247,9 @@ def test_trusted_map_ensures_that_infinite_bounds_are_taken() -> None:
         assert doubled_count(lambda _, infinite=infinite: infinite).map(1) == float("inf")  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [-1, Fraction(-1, 2), 0.5, 1.0, float("nan"), float("-inf"), True, None, "x", "-1", [1], vm.pure(1)],
-    ids=repr,
 )
 def test_trusted_map_ensures_a_distance_and_refuses_everything_else(wrong: Any) -> None:
     broken = doubled_count(lambda _: wrong)
@@ -271,10 +271,9 @@ def test_trusted_map_ensures_a_distance_also_where_the_wrong_one_is_too_long_to_
         doubled_count(lambda _: -(10**5000)).map(1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [-1, 1, 0.5, float("nan"), float("inf"), None, "1", Fraction(1), vm.zcdp(1), vm.approx(1, 0), vm.PureDP],
-    ids=repr,
 )
 def test_trusted_map_ensures_a_loss_of_the_measure_and_refuses_everything_else(wrong: Any) -> None:
     tell = vm.measurement(NUMBER, function=abs, measure=vm.PureDP, privacy=lambda _: wrong, trust="wrong")

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core.composability import (
@@ -44,8 +45,8 @@ def test_the_short_names_are_the_members_that_they_say() -> None:
     assert repr(FULLY_ADAPTIVE) == "FULLY_ADAPTIVE" and repr(SEQUENTIAL) == "Composability.SEQUENTIAL"
 
 
-@pytest.mark.parametrize("how", list(Composability))
-@pytest.mark.parametrize("adaptivity", list(Adaptivity))
+@for_each("how", list(Composability))
+@for_each("adaptivity", list(Adaptivity))
 def test_a_cell_is_found_where_it_was_declared_and_nowhere_else(adaptivity: Adaptivity, how: Composability) -> None:
     measure = table((adaptivity, how))
     assert measure.composability(adaptivity) is how
@@ -72,7 +73,7 @@ def test_a_measure_without_rules_does_not_compose() -> None:
             alone.composability(adaptivity)
 
 
-@pytest.mark.parametrize("name", ["Sum", "", "concentrated", 3, SEQUENTIAL])
+@for_each("name", ["Sum", "", "concentrated", 3, SEQUENTIAL])
 def test_a_rule_that_is_not_there_is_refused_by_name(name: Any) -> None:
     with pytest.raises(ParameterError, match="composes by 'sum', 'optimal'"):
         find_rule(vm.ApproxDP, name)
@@ -83,7 +84,7 @@ def test_the_first_rule_is_used_when_none_is_named() -> None:
     assert find_rule(vm.ApproxDP, "optimal") is vm.ApproxDP.rules[1]
 
 
-@pytest.mark.parametrize("adaptivity", ["fully adaptive", None, 2, SEQUENTIAL, True])
+@for_each("adaptivity", ["fully adaptive", None, 2, SEQUENTIAL, True])
 def test_what_is_no_adaptivity_is_refused(adaptivity: Any) -> None:
     with pytest.raises(ParameterError, match="expected NON_ADAPTIVE, ADAPTIVE or FULLY_ADAPTIVE"):
         vm.PureDP.composability(adaptivity)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Computation
@@ -30,7 +31,7 @@ def tenth(d_in: Any) -> vm.Loss:
 DISTINCT = vm.transformation(function=distinct, output=NUMBER, stability=same, trust="one row, one value")
 TELL = vm.measurement(function=abs, measure=vm.PureDP, privacy=tenth, trust="noise of scale 10")
 WHOLE = ROWS >> DISTINCT >> TELL >> vm.postprocess(str)
-EVERY_KIND = pytest.mark.parametrize("computation", [ROWS >> DISTINCT, NUMBER >> TELL, ROWS >> DISTINCT >> TELL, WHOLE])
+EVERY_KIND = for_each("computation", [ROWS >> DISTINCT, NUMBER >> TELL, ROWS >> DISTINCT >> TELL, WHOLE])
 
 
 def test_data_are_admitted_once_and_in_canonical_form() -> None:
@@ -46,7 +47,7 @@ def test_data_are_admitted_once_and_in_canonical_form() -> None:
 
 
 @EVERY_KIND
-@pytest.mark.parametrize("data", [[10, -1], ["a"], None, 0.5, [[1]]])
+@for_each("data", [[10, -1], ["a"], None, 0.5, [[1]]])
 def test_data_outside_of_the_domain_are_refused(computation: Computation, data: Any) -> None:
     with pytest.raises(NotInDomain) as refused:
         computation(data)
@@ -54,7 +55,7 @@ def test_data_outside_of_the_domain_are_refused(computation: Computation, data: 
 
 
 @EVERY_KIND
-@pytest.mark.parametrize("d_in", [-1, 0.5, float("nan"), True, None, "x"])
+@for_each("d_in", [-1, 0.5, float("nan"), True, None, "x"])
 def test_what_is_no_distance_is_refused_before_any_map_is_asked(computation: Computation, d_in: Any) -> None:
     for ask in (computation.map, computation.explain):
         with pytest.raises(NumberError, match="d_in"):
@@ -66,7 +67,7 @@ def test_a_fraction_of_a_row_is_no_distance() -> None:
         WHOLE.map("1/2")
 
 
-@pytest.mark.parametrize("d_in", [0, 1, 3, "inf"])
+@for_each("d_in", [0, 1, 3, "inf"])
 def test_the_bound_of_a_chain_is_that_of_its_steps(d_in: Any) -> None:
     expected = vm.pure("inf") if d_in == "inf" else vm.pure(Fraction(d_in, 10))
     assert WHOLE.map(d_in) == expected

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Converted, conversions_from, convert, suggest
@@ -68,7 +69,7 @@ def test_same_measure_requires_that_nothing_else_is_asked_for() -> None:
         vm.zcdp(1).to(vm.ZCDP, by="pure-to-zcdp")
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.product(MEASURES, repeat=2)))
+@for_each(("source", "target"), list(itertools.product(MEASURES, repeat=2)))
 def test_every_pair_of_measures_converts_by_steps_that_fit_or_is_refused(source: str, target: str) -> None:
     loss, measure = LOSSES[MEASURES[source]], MEASURES[target]
     for names in itertools.chain.from_iterable(itertools.combinations(GIVEN, size) for size in range(4)):
@@ -84,7 +85,7 @@ def test_every_pair_of_measures_converts_by_steps_that_fit_or_is_refused(source:
         assert len(made.steps) <= 3
 
 
-@pytest.mark.parametrize("source", MEASURES)
+@for_each("source", MEASURES)
 def test_zero_converts_to_zero_and_infinite_to_infinite(source: str) -> None:
     measure = MEASURES[source]
     for made in conversions_from(measure):
@@ -119,8 +120,8 @@ def test_a_superfluous_argument_is_an_error_that_names_it() -> None:
         COUNT.to(vm.ZCDP, epsilon=1)
 
 
-@pytest.mark.parametrize("name", ["delta", "epsilon", "order"])
-@pytest.mark.parametrize("value", [float("nan"), 0.25, -1, "-1/2", "x", True, Decimal("NaN"), [0.5], object()])
+@for_each("name", ["delta", "epsilon", "order"])
+@for_each("value", [float("nan"), 0.25, -1, "-1/2", "x", True, Decimal("NaN"), [0.5], object()])
 def test_arguments_that_are_no_numbers_are_refused(name: str, value: Any) -> None:
     target = vm.RenyiDP if name == "order" else vm.ApproxDP
     with pytest.raises(NumberError):
@@ -148,7 +149,7 @@ def test_arguments_out_of_range_are_refused() -> None:
         vm.zcdp(1).to(vm.RenyiDP, order=[])
 
 
-@pytest.mark.parametrize("target", [None, "ZCDP", 1, vm.zcdp, vm.zcdp(1)])
+@for_each("target", [None, "ZCDP", 1, vm.zcdp, vm.zcdp(1)])
 def test_what_is_no_measure_is_refused(target: Any) -> None:
     with pytest.raises(ParameterError, match="takes a measure"):
         loose.pure(1).to(target)

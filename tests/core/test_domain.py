@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Domain, NotAMember
@@ -87,7 +88,7 @@ def test_what_is_refused_is_named_only_to_whoever_asks_why() -> None:
     assert "1234567" not in str(refused_by_number.value)
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyError, ZeroDivisionError, RecursionError, MemoryError, OSError])
+@for_each("error", [ValueError, KeyError, ZeroDivisionError, RecursionError, MemoryError, OSError])
 def test_a_membership_test_that_fails_is_a_no_and_its_error_is_not_seen(error: type[Exception]) -> None:
     letters = vm.domain("Letters", member=raising(error), trust="that is what letters are")
     with pytest.raises(NotInDomain) as refused:
@@ -96,10 +97,9 @@ def test_a_membership_test_that_fails_is_a_no_and_its_error_is_not_seen(error: t
     assert error.__name__ in str(letters.why_not(CANARY))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "member",
     [raising(SystemExit), raising(GeneratorExit), BadBool, raising(BadText), lambda _: np.array([True, False])],
-    ids=["SystemExit", "GeneratorExit", "no-truth-value", "error-without-text", "array"],
 )
 def test_a_membership_test_that_fails_in_strange_ways_is_a_no_as_well(member: Callable[[Any], Any]) -> None:
     # Once: only `Exception` is caught, and only around the call: the row leaves in SystemExit(row), in the error of
@@ -110,7 +110,7 @@ def test_a_membership_test_that_fails_in_strange_ways_is_a_no_as_well(member: Ca
     assert_silent(refused.value)
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, RecursionError, SystemExit])
+@for_each("error", [ValueError, KeyError, TypeError, RecursionError, SystemExit])
 def test_whatever_a_domain_raises_about_data_is_not_seen(error: type[BaseException]) -> None:
     # Once: `admit` catches NotAMember alone, so every forgotten check of a domain is a leak of rows.
     with pytest.raises(NotInDomain) as refused:
@@ -118,10 +118,9 @@ def test_whatever_a_domain_raises_about_data_is_not_seen(error: type[BaseExcepti
     assert_silent(refused.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "domain",
     [vm.scalars(int), vm.categories([1, 2]), vm.finite([1, 2]), vm.streams(int, steps=3), vm.graphs()],
-    ids=repr,
 )
 def test_a_number_of_very_many_digits_is_refused_as_every_other(domain: Domain) -> None:
     # Once: the reason is made with str(number), which Python refuses: ValueError or NotInDomain depends on rows.

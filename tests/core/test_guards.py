@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
+from tests.cases import for_each
 from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
@@ -184,7 +185,7 @@ class Pair(NamedTuple):
     right: Any
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrap", "unwrap"),
     [
         (lambda q: [q], lambda made: made[0]),
@@ -192,9 +193,8 @@ class Pair(NamedTuple):
         (lambda q: {"child": q}, lambda made: made["child"]),
         (lambda q: [{"children": (0, [q])}], lambda made: made[0]["children"][1][0]),
     ],
-    ids=["list", "tuple", "dict", "nested"],
 )
-@pytest.mark.parametrize("how", [lambda make: make(), elsewhere], ids=["here", "in another thread"])
+@for_each("how", [lambda make: make(), elsewhere])
 def test_children_inside_of_lists_tuples_and_dicts_are_guarded(
     wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any], how: Callable[[Make], Any]
 ) -> None:
@@ -531,8 +531,8 @@ def test_a_child_that_is_answered_was_the_newest_at_the_time() -> None:
 ROWS = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 
 
-@pytest.mark.parametrize("how", [lambda make: make(), elsewhere], ids=["here", "in another thread"])
-@pytest.mark.parametrize("processed", [False, True])
+@for_each("how", [lambda make: make(), elsewhere])
+@for_each("processed", [False, True])
 def test_a_measurement_invoked_under_a_guard_releases_guarded_queryables(
     how: Callable[[Make], Any], processed: bool
 ) -> None:

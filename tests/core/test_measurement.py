@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Query
@@ -57,7 +58,7 @@ def test_check_refuses_losses_of_other_measures_and_what_is_no_loss() -> None:
             TELL.check(1, strange)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("function", [None, 1, "str", vm.postprocess(str)])
+@for_each("function", [None, 1, "str", vm.postprocess(str)])
 def test_post_processing_takes_a_function(function: Any) -> None:
     with pytest.raises(ParameterError, match="postprocess"):
         vm.postprocess(function)
@@ -69,7 +70,7 @@ def test_post_processing_is_shown_by_name() -> None:
     assert vm.postprocess(str) == vm.postprocess(str) != vm.postprocess(int)
 
 
-@pytest.mark.parametrize("other", [str, vm.count(), TELL, ROWS, 1, None])
+@for_each("other", [str, vm.count(), TELL, ROWS, 1, None])
 def test_nothing_but_post_processing_comes_after_a_measurement(other: Any) -> None:
     with pytest.raises(ParameterError, match="not possible"):
         TELL >> other

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import NumberError
@@ -12,12 +13,12 @@ from viameter.errors import NumberError
 ROWS, NUMBER = vm.SymmetricDistance(), vm.AbsoluteDistance()
 
 
-@pytest.mark.parametrize("value", [2, "2", "4/2", "2.0", Fraction(2), np.int64(2)])
+@for_each("value", [2, "2", "4/2", "2.0", Fraction(2), np.int64(2)])
 def test_a_counting_metric_takes_whole_distances(value: Any) -> None:
     assert ROWS.read_distance(value) == 2 and type(ROWS.read_distance(value)) is Fraction
 
 
-@pytest.mark.parametrize("value", ["1/2", "0.5", Fraction(3, 2), "1e-6"])
+@for_each("value", ["1/2", "0.5", Fraction(3, 2), "1e-6"])
 def test_a_counting_metric_refuses_parts_of_rows(value: Any) -> None:
     with pytest.raises(NumberError) as refused:
         ROWS.read_distance(value, name="d_in")
@@ -31,14 +32,14 @@ def test_a_part_of_a_row_that_is_too_long_to_be_written_is_refused_as_every_othe
         ROWS.read_distance(Fraction(1, 10**5000))
 
 
-@pytest.mark.parametrize("metric", [ROWS, NUMBER])
-@pytest.mark.parametrize("value", [float("inf"), "inf"])
+@for_each("metric", [ROWS, NUMBER])
+@for_each("value", [float("inf"), "inf"])
 def test_every_metric_takes_infinite_distances(metric: vm.Metric, value: Any) -> None:
     assert metric.read_distance(value) == float("inf")
 
 
-@pytest.mark.parametrize("metric", [ROWS, NUMBER])
-@pytest.mark.parametrize("value", [-1, "-1", 1.0, 0.5, float("nan"), float("-inf"), True, None, "x"])
+@for_each("metric", [ROWS, NUMBER])
+@for_each("value", [-1, "-1", 1.0, 0.5, float("nan"), float("-inf"), True, None, "x"])
 def test_no_metric_takes_what_is_no_distance(metric: vm.Metric, value: Any) -> None:
     with pytest.raises(NumberError, match="d_in"):
         metric.read_distance(value)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.processes import alone, end_with_parent
 from tests.threads import PATIENCE, in_threads
 
@@ -100,7 +101,7 @@ def test_two_queryables_that_ask_each_other_in_a_circle_are_busy() -> None:
         left(1)
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyError, SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration])
+@for_each("error", [ValueError, KeyError, SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration])
 def test_an_error_leaves_it_usable(error: type[BaseException]) -> None:
     calls = 0
 
@@ -195,7 +196,7 @@ def test_while_it_is_held_nothing_external_is_answered_to_whoever_holds_it() -> 
     assert count("next") == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "make_copy",
     [copy.copy, copy.deepcopy, pickle.dumps, lambda q: pickle.dumps(q, protocol=0), lambda q: copy.deepcopy([q])],
 )

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Recipe, constructor
@@ -69,7 +70,7 @@ def test_a_recipe_cannot_be_changed_after_it_was_said() -> None:
         recipe.steps[0].parameters = ()  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "frozen"),
     [
         ([1, [2, [3]]], (1, (2, (3,)))),
@@ -78,7 +79,6 @@ def test_a_recipe_cannot_be_changed_after_it_was_said() -> None:
         ("text", "text"),
         (([],), ((),)),
     ],
-    ids=["lists", "set", "array", "text", "nested"],
 )
 def test_what_can_change_is_frozen(value: Any, frozen: Any) -> None:
     assert freeze(value) == frozen and hash(freeze(value)) == hash(frozen)
@@ -105,7 +105,7 @@ def test_a_dict_in_a_recipe_is_frozen() -> None:
     assert repr(recipe) == before and recipe == times(1, table={"a": [1, 2]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         CLAMP,
@@ -138,7 +138,7 @@ def test_nothing_follows_a_measurement_in_a_recipe() -> None:
         ROWS >> (tell >> vm.count())
 
 
-@pytest.mark.parametrize("other", [1, None, len, ROWS, vm.count(ROWS), vm.postprocess(str)])
+@for_each("other", [1, None, len, ROWS, vm.count(ROWS), vm.postprocess(str)])
 def test_a_recipe_goes_before_recipes_only(other: Any) -> None:
     with pytest.raises(TypeError):
         vm.count() >> other

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core.sealed import run_sealed
@@ -123,8 +124,8 @@ def assert_says_nothing(problem: BaseException) -> None:
     assert frames[-1] == "run_sealed"  # no frame of what failed
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("function", FAILING)
+@for_each("make", MAKERS)
+@for_each("function", FAILING)
 def test_what_fails_on_rows_is_one_error_of_constant_text_without_a_cause(
     make: Callable[[Any], Any], function: Callable[[Any], Any]
 ) -> None:
@@ -138,7 +139,7 @@ def test_what_fails_on_rows_is_one_error_of_constant_text_without_a_cause(
         assert_says_nothing(sealed.value)
 
 
-@pytest.mark.parametrize("output", [CANARY, -1, str(CANARY), None, [CANARY], float("nan"), 0.5])
+@for_each("output", [CANARY, -1, str(CANARY), None, [CANARY], float("nan"), 0.5])
 def test_an_output_outside_of_the_output_domain_is_sealed_too(output: Any) -> None:
     with pytest.raises(SealedError) as sealed:
         make_transformation(lambda _: output)([CANARY])
@@ -182,7 +183,7 @@ def test_what_does_not_fail_is_returned() -> None:
     assert make_transformation(len)([1, 2]) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "function",
     [
         lambda rows: np.log(np.zeros(1)) + rows,
@@ -202,7 +203,7 @@ def test_floating_point_warnings_of_numpy_are_silent(function: Callable[[Any], A
     assert seen == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "function",
     [
         lambda rows: np.mean(rows[:0]),
@@ -210,7 +211,6 @@ def test_floating_point_warnings_of_numpy_are_silent(function: Callable[[Any], A
         lambda rows: np.nanmax(np.full(1, np.nan)),
         lambda rows: warnings.warn(f"row {rows}", stacklevel=1),
     ],
-    ids=["mean", "variance", "all-nan", "own"],
 )
 def test_other_warnings_are_silent_too(function: Callable[[Any], Any]) -> None:
     # Once: np.errstate stops floating-point warnings only. "Mean of empty slice" tells that no row was left, and a

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import NotInDomain, ParameterError
@@ -11,13 +12,13 @@ from viameter.errors import NotInDomain, ParameterError
 INTS, ROWS = vm.vectors(int), vm.SymmetricDistance()
 
 
-@pytest.mark.parametrize("domain", [None, int, "vectors(int)", [1], vm.vectors, ROWS])
+@for_each("domain", [None, int, "vectors(int)", [1], vm.vectors, ROWS])
 def test_a_space_takes_a_domain(domain: Any) -> None:
     with pytest.raises(ParameterError, match="domain="):
         vm.Space(domain, ROWS)
 
 
-@pytest.mark.parametrize("metric", [None, 1, "SymmetricDistance", vm.SymmetricDistance, INTS])
+@for_each("metric", [None, 1, "SymmetricDistance", vm.SymmetricDistance, INTS])
 def test_a_space_takes_a_metric(metric: Any) -> None:
     with pytest.raises(ParameterError, match="metric="):
         vm.Space(INTS, metric)
@@ -63,7 +64,7 @@ def test_a_space_lists_what_its_parts_ask_to_be_trusted_once_each() -> None:
     assert vm.Space(INTS, ROWS).assumptions == ()
 
 
-@pytest.mark.parametrize("other", [1, None, lambda rows: rows, vm.postprocess(str), INTS])
+@for_each("other", [1, None, lambda rows: rows, vm.postprocess(str), INTS])
 def test_a_space_goes_before_recipes_only(other: Any) -> None:
     with pytest.raises(TypeError):
         vm.Space(INTS, ROWS) >> other

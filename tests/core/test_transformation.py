@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import DomainMismatch, MetricMismatch, NumberError
@@ -33,7 +34,7 @@ def test_check_says_whether_the_bound_is_proved() -> None:
     assert whole.check("inf", 10**9) is False and whole.check("inf", "inf") is True
 
 
-@pytest.mark.parametrize("d_out", [-1, 0.5, float("nan"), None])
+@for_each("d_out", [-1, 0.5, float("nan"), None])
 def test_check_refuses_what_is_no_distance(d_out: Any) -> None:
     with pytest.raises(NumberError, match="d_out"):
         SIZE.check(1, d_out)
@@ -68,7 +69,7 @@ def test_a_mismatch_far_inside_of_a_chain_names_the_two_steps_that_meet() -> Non
     assert "the output of clamp(bounds=(0, 3))" in text and "the input of transformation(" in text
 
 
-@pytest.mark.parametrize("other", [1, None, len, "count", ROWS, vm.postprocess(str)])
+@for_each("other", [1, None, len, "count", ROWS, vm.postprocess(str)])
 def test_a_transformation_goes_before_computations_and_recipes_only(other: Any) -> None:
     with pytest.raises(TypeError):
         SIZE >> other

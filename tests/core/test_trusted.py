@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import NotInDomain, ParameterError, SealedError
@@ -12,7 +13,7 @@ ROWS = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 NUMBER = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
 
 
-@pytest.mark.parametrize("trust", ["", " \n", None, 0, ["x"]])
+@for_each("trust", ["", " \n", None, 0, ["x"]])
 def test_every_part_says_what_it_asks_to_be_trusted(trust: Any) -> None:
     for make in (
         lambda: vm.domain("D", member=bool, trust=trust),
@@ -26,13 +27,13 @@ def test_every_part_says_what_it_asks_to_be_trusted(trust: Any) -> None:
             make()
 
 
-@pytest.mark.parametrize("output", [None, vm.scalars(int), 1, vm.AbsoluteDistance()])
+@for_each("output", [None, vm.scalars(int), 1, vm.AbsoluteDistance()])
 def test_the_output_of_a_transformation_is_a_space(output: Any) -> None:
     with pytest.raises(ParameterError, match="not a Space"):
         vm.transformation(ROWS, function=len, output=output, stability=lambda d: d, trust="t")
 
 
-@pytest.mark.parametrize("measure", [None, "PureDP", vm.pure(1), vm.pure])
+@for_each("measure", [None, "PureDP", vm.pure(1), vm.pure])
 def test_the_measure_of_a_measurement_is_a_measure(measure: Any) -> None:
     with pytest.raises(ParameterError, match="not a Measure"):
         vm.measurement(ROWS, function=len, measure=measure, privacy=lambda _: vm.pure(0), trust="t")

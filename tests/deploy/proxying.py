@@ -91,12 +91,14 @@ def make_certificate(folder: Path) -> Path:
     return folder / "cert.pem"
 
 
-def write_site(folder: Path, services: Sequence[int], *, plain: int, tls: int) -> Path:
-    """The configuration with these ports; every place that a test changes must be there, once."""
+def write_site(folder: Path, services: Sequence[int], *, plain: int, tls: int, forgets: int = 10) -> Path:
+    """The configuration with these ports; every place that a test changes must be there, once.
+
+    For so many seconds, nginx asks nothing of a service that did not reply: ten, unless told otherwise.
+    """
     text = SITE.read_text()
     changes = {
-        "server 127.0.0.1:8321;": f"server 127.0.0.1:{services[0]};",
-        "server 127.0.0.1:8322;": f"server 127.0.0.1:{services[-1]};" if len(services) > 1 else "",
+        **{f"server 127.0.0.1:832{n};": f"server 127.0.0.1:{services[n - 1]} fail_timeout={forgets}s;" for n in (1, 2)},
         "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ssl;": f"listen 127.0.0.1:{tls} ssl;",
         "/etc/viameter/tls/cert.pem": str(make_certificate(folder)),
@@ -121,12 +123,12 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def proxied(folder: Path, services: Sequence[int]) -> Iterator[Proxy]:
-    """nginx in front of services at these ports."""
+def proxied(folder: Path, services: Sequence[int], *, forgets: int = 10) -> Iterator[Proxy]:
+    """nginx in front of two services at these ports; see `write_site`."""
     program = require_nginx()
     folder.mkdir(parents=True, exist_ok=True)
     plain, tls = free_ports(2)
-    main = write_site(folder, services, plain=plain, tls=tls)
+    main = write_site(folder, services, plain=plain, tls=tls, forgets=forgets)
     process = subprocess.Popen([program, "-p", str(folder), "-c", str(main)], stderr=subprocess.PIPE)
     try:
         until = time.monotonic() + PATIENCE

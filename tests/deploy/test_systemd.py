@@ -18,12 +18,17 @@ from tests.deploy.proxying import free_ports
 from tests.service.crash.served import COUNT, PATIENCE, PROGRAM, write_config
 
 from viameter.service.config import Server
-from viameter.service.page.proving import example
 from viameter.service.starting import LATE
 
 UNIT = Path(__file__).parents[2] / "deploy" / "viameter@.service"
 PORT = "8321"
 ANALYZE = shutil.which("systemd-analyze")
+PROGRAM_TO_PROVE = """
+import viameter as vm
+@vm.program(adjacent=vm.all_differ("q", by=1))
+def noisy(q: int, eps: vm.Eps) -> int:
+    return q + vm.lap(1 / eps)
+"""
 needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is missing: scripts/system-packages")
 
 
@@ -143,7 +148,7 @@ def test_what_it_starts_serves_and_stops_as_it_says(tmp_path: Path) -> None:
                 assert client.get("/readyz").text == "ok\n"
                 asked = client.post("/api/v1/datasets/visits/releases", json=COUNT, headers={"idempotency-key": "k"})
                 assert asked.status_code == 200, asked.text
-                proved = client.post("/api/v1/programs/verify", json={"source": example()})
+                proved = client.post("/api/v1/programs/verify", json={"source": PROGRAM_TO_PROVE})
                 assert [one["status"] for one in proved.json()["verdicts"]] == ["PROVED"], proved.text
             process.send_signal(getattr(signal, said["KillSignal"]))
             assert listening.recv(100) == b"STOPPING=1"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.ledger.conftest import SPACE, new_database
+from tests.processes import in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -400,14 +399,17 @@ def test_a_url_that_is_misspelled_is_no_path(location: str, tmp_path: Path, monk
     opening.dialect_of("postgres/a:b.db")
 
 
+def open_and_close(path: Path) -> None:
+    ledgers.open(path).close()
+
+
 def test_to_open_a_ledger_again_lets_go_of_no_locks(tmp_path: Path) -> None:
     """A process that opens and closes a file loses all of its POSIX locks on it, and with them what keeps the WAL."""
     path = tmp_path / "budget.db"
     with ledgers.open(path) as ledger:
         ledger.define("visits", vm.pure(1), SPACE)
         ledgers.open(path).close()
-        code = f"from viameter import ledger; ledger.open({str(path)!r}).close()"
-        subprocess.run([sys.executable, "-c", code], check=True)
+        in_clean_process(open_and_close, path)
         ledger.reserve(vm.pure("1/10"), scopes=["visits"])
         head = ledger.head
     with ledgers.open(path) as again:

@@ -1,13 +1,21 @@
-"""Programs in core text with their adjacency and true cost, for tests of the kernel, the search and the checker."""
+"""Programs in core text with their adjacency and true cost, and what the prover alone says of a program."""
 
 from __future__ import annotations
+
+import time
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 
 from viameter.logic.lang.core import Program
 from viameter.logic.lang.parsing import read_amount, read_program, read_term
 from viameter.logic.lang.scales import Amount
 from viameter.logic.lang.terms import Sort, Term
 from viameter.logic.neighbors import Neighbors
+from viameter.logic.verdict import Status, Verdict
 
+_VERIFY = import_module("viameter.logic.verify")
 _SORTS: dict[str, Sort] = {"q": "list", "any.k": "int", "q.at": "int"}
 
 
@@ -225,3 +233,25 @@ WRONG: dict[str, tuple[Program, Neighbors, Amount]] = {
     p.name: (p, neighbors, amount(claim, p)) for p, neighbors, claim in _WRONG
 }
 """Programs that cost more than is claimed of them."""
+
+
+def by_the_prover(program: Any, bound: Any = None, *, seconds: float = 20.0) -> Verdict:
+    """The verdict of `verify` if no counterexample is looked for: its time is up where one would be.
+
+    What has no proof is UNKNOWN as soon as the prover has nothing left to try.
+    """
+    ahead = 0.0
+
+    def refute(*_: object, **__: object) -> None:
+        nonlocal ahead
+        ahead = seconds
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead)
+    with patch.multiple(_VERIFY, refute=refute, time=clock):
+        found: Verdict = _VERIFY.verify(program, bound, seconds=seconds)
+    return found
+
+
+def is_proved(program: Any, bound: Any, *, seconds: float = 20.0) -> bool:
+    """Whether the prover proves a bound."""
+    return by_the_prover(program, bound, seconds=seconds).status is Status.PROVED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias
 
 import mpmath as mp  # type: ignore[import-untyped]
@@ -65,8 +66,10 @@ def loss_range(pair: Pair) -> Any:
 def renyi(pair: Pair, order: Any) -> Any:
     """The larger of both directions."""
     a = number(order)
+    ratios = [(p, q, mp.log(p) - mp.log(q)) for p, q in zip(*pair, strict=True)]
     sums = [
-        mp.fsum(p**a * q ** (1 - a) for p, q in zip(left, right, strict=True)) for left, right in (pair, pair[::-1])
+        mp.fsum(q * mp.exp(a * z) for _, q, z in ratios),
+        mp.fsum(p * mp.exp(-a * z) for p, _, z in ratios),
     ]
     return max(mp.log(total) for total in sums) / (a - 1)
 
@@ -114,6 +117,7 @@ def gaussian_delta(mu: Any, epsilon: Any) -> Any:
     return (mp.erfc((e / mu - mu / 2) / root) - mp.exp(e) * mp.erfc((e / mu + mu / 2) / root)) / 2
 
 
+@cache
 def zcdp_epsilon(rho: Any, delta: Any) -> Any:
     """The least of rho a + ln(1/(a delta))/(a - 1) + ln(1 - 1/a) over a, by ternary search; not below 0."""
     r, d = number(rho), number(delta)
@@ -124,6 +128,7 @@ def zcdp_epsilon(rho: Any, delta: Any) -> Any:
     return max(mp.mpf(0), at(1 + _least(lambda u: at(1 + mp.exp(u)))))
 
 
+@cache
 def zcdp_delta(rho: Any, epsilon: Any) -> Any:
     """The least of exp((a - 1)(a rho - eps)) (1 - 1/a)^a/(a - 1) over a; not above 1."""
     r, e = number(rho), number(epsilon)
@@ -140,7 +145,7 @@ def _least(function: Any) -> Any:
     ratio = (mp.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)
-    for _ in range(170):
+    for _ in range(145):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - ratio * (high - low)

@@ -9,6 +9,7 @@ import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.measures.conversion_oracles import (
     EPSILONS,
     INFINITY,
@@ -129,7 +130,7 @@ def test_gdp_to_approx_ensures_the_reference_value() -> None:
     assert reference * (1 - Fraction(1, 10**14)) <= epsilon <= reference * (1 + Fraction(1, 10**12))
 
 
-@pytest.mark.parametrize("mu", MUS, ids=str)
+@for_each("mu", MUS)
 def test_gdp_to_approx_ensures_the_least_epsilon(mu: Fraction) -> None:
     for delta in DELTAS:
         made = vm.gdp(mu).to(vm.ApproxDP, delta=delta)
@@ -298,8 +299,8 @@ def test_profile_to_approx_at_epsilon_requires_a_finite_loss_for_a_finite_one() 
     assert vm.Profile.zero.to(vm.ApproxDP, epsilon=1) == vm.ApproxDP.zero
 
 
-@pytest.mark.parametrize("mu", [4095, 4096, 4097, 50_000, 10**6, 2**20 + 1, 10**9])
-@pytest.mark.parametrize("delta", ["1e-6", "1e-300", "0.4999", "0.9"])
+@for_each("mu", [4095, 4096, 4097, 50_000, 10**6, 2**20 + 1, 10**9])
+@for_each("delta", ["1e-6", "1e-300", "0.4999", "0.9"])
 def test_gdp_to_approx_ensures_an_epsilon_for_a_mu_that_nobody_has(mu: int, delta: str) -> None:
     """The tail above z is at most delta beyond mu^2/2 + mu z, and at least the epsilon is near mu^2/2."""
     found = vm.gdp(mu).to(vm.ApproxDP, delta=delta).epsilon

@@ -9,6 +9,7 @@ import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.measures.conversion_oracles import (
     EPSILONS,
     INFINITY,
@@ -78,7 +79,7 @@ def sharp(eta: Any) -> Any:
         return x - 1 - mp.log(x)
 
 
-@pytest.mark.parametrize("eta", AMOUNTS, ids=str)
+@for_each("eta", AMOUNTS)
 def test_bounded_range_to_zcdp_sharp_ensures_its_formula(eta: Fraction) -> None:
     rho = vm.bounded_range(eta).to(vm.ZCDP, by="bounded-range-to-zcdp-sharp").rho
     assert close_above(sharp(eta), rho)
@@ -135,7 +136,7 @@ def test_pure_to_zcdp_ensures_rho_at_every_order_for_random_pairs() -> None:
             assert at_most(renyi(pair, order), rho * order)
 
 
-@pytest.mark.parametrize("epsilon", AMOUNTS, ids=str)
+@for_each("epsilon", AMOUNTS)
 def test_pure_to_zcdp_ensures_its_formula_which_randomized_response_approaches(epsilon: Fraction) -> None:
     rho = vm.pure(epsilon).to(vm.ZCDP).rho
     assert close_above(number(epsilon) * mp.tanh(number(epsilon) / 2), rho)
@@ -199,7 +200,7 @@ def test_pure_to_renyi_ensures_the_divergence_of_every_random_pair() -> None:
             assert at_most(renyi(pair, order), loss.at(order))
 
 
-@pytest.mark.parametrize("epsilon", [a for a in AMOUNTS if a < 100], ids=str)
+@for_each("epsilon", [a for a in AMOUNTS if a < 100])
 def test_pure_to_renyi_ensures_the_curve_of_randomized_response(epsilon: Fraction) -> None:
     for order in [*ORDERS, Fraction(10**30 + 1, 10**30), Fraction(10**9)]:
         with mp.workdps(150):
@@ -255,7 +256,7 @@ def response_epsilon(epsilon: Any, delta: Any) -> Any:
         return max(mp.mpf(0), mp.log(inside)) if inside > 0 else mp.mpf(0)
 
 
-@pytest.mark.parametrize("epsilon", AMOUNTS, ids=str)
+@for_each("epsilon", AMOUNTS)
 def test_pure_to_approx_ensures_the_least_epsilon_of_randomized_response(epsilon: Fraction) -> None:
     for delta in DELTAS:
         made = vm.pure(epsilon).to(vm.ApproxDP, delta=delta)

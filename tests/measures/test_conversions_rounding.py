@@ -12,6 +12,7 @@ from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.measures.conversion_oracles import at_most, gaussian_delta, number, response, zcdp_delta, zcdp_epsilon
 from tests.measures.conversion_oracles import hockey_stick as stick
 from tests.measures.conversion_oracles import renyi as divergence
@@ -104,7 +105,7 @@ def test_bounds_from_renyi_losses_are_rounded_outward(few_bits: int) -> None:
         assert renyi._delta(order, bound, wanted) == 1 or at_most(truth, renyi._delta(order, bound, wanted))
 
 
-@pytest.mark.parametrize("bits", [6, 10, 17, 40])
+@for_each("bits", [6, 10, 17, 40])
 def test_bounds_from_gaussian_losses_are_rounded_outward(bits: int) -> None:
     for chance in chances(120, 55):
         mu_squared, epsilon = draw(chance, -2, 1), draw(chance, -2, 0.7)

@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.zoo import SCORES
 
 import viameter as vm
@@ -47,7 +48,7 @@ def test_bounded_range_to_approx_ensures_the_optimum_over_two_outcomes(eta: str)
                 assert worst_delta(Fraction(eta), epsilon * Fraction(99, 100)) > real(delta) * mp.mpf("0.99")
 
 
-@pytest.mark.parametrize("eta", ETAS)
+@for_each("eta", ETAS)
 def test_bounded_range_to_approx_at_epsilon_ensures_a_delta_that_is_not_below_the_optimum(eta: str) -> None:
     with mp.workdps(200):
         for share in ("0", "1/3", "9/10", "1", "2"):
@@ -64,7 +65,7 @@ def test_bounded_range_to_approx_at_epsilon_ensures_a_delta_that_is_not_below_th
     )
 
 
-@pytest.mark.parametrize("eta", ETAS)
+@for_each("eta", ETAS)
 def test_bounded_range_to_approx_ensures_an_inverse_of_its_delta_at_all_extremes(eta: str) -> None:
     for delta in DELTAS:
         found = bounded_range_to_approx(vm.bounded_range(eta), delta=Fraction(delta))
@@ -94,9 +95,7 @@ def test_bounded_range_to_approx_at_epsilon_requires_both_orders() -> None:
     assert "both orders" in bounded_range_to_approx.__viameter_theorem__.statement.requires  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    "given", [{"delta": "1e-6"}, {"delta": "9/10"}, {"epsilon": "1/3"}, {"delta": 0}, {"delta": 1}]
-)
+@for_each("given", [{"delta": "1e-6"}, {"delta": "9/10"}, {"epsilon": "1/3"}, {"delta": 0}, {"delta": 1}])
 def test_a_certificate_of_the_conversion_is_derived_again_and_no_smaller_number_is(given: dict[str, Any]) -> None:
     for scale in (1, 100, "1/50", "1/1000000"):
         computation = vm.exponential(SCORES, scale=scale).to(vm.ApproxDP, **given)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Loss, Measure
@@ -285,8 +286,8 @@ MAKERS: list[tuple[Callable[..., Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "name"), MAKERS)
-@pytest.mark.parametrize("value", [-1, "-1/10", Fraction(-1, 3), 0.1, -0.5, float("nan"), float("-inf"), "nan", True])
+@for_each(("make", "name"), MAKERS)
+@for_each("value", [-1, "-1/10", Fraction(-1, 3), 0.1, -0.5, float("nan"), float("-inf"), "nan", True])
 def test_losses_refuse_what_is_no_amount_with_its_name_and_value(
     make: Callable[..., Any], name: str, value: Any
 ) -> None:
@@ -295,15 +296,15 @@ def test_losses_refuse_what_is_no_amount_with_its_name_and_value(
     assert name in str(refused.value) and str(value) in str(refused.value)
 
 
-@pytest.mark.parametrize(("make", "name"), [pair for pair in MAKERS if pair[1] == "delta"])
-@pytest.mark.parametrize("value", [2, "1.0001", "inf", float("inf")])
+@for_each(("make", "name"), [pair for pair in MAKERS if pair[1] == "delta"])
+@for_each("value", [2, "1.0001", "inf", float("inf")])
 def test_a_delta_is_a_probability(make: Callable[..., Any], name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
         make(value)
 
 
-@pytest.mark.parametrize(("make", "name"), MAKERS)
-@pytest.mark.parametrize("value", [None, [], b"1", 1j, object()])
+@for_each(("make", "name"), MAKERS)
+@for_each("value", [None, [], b"1", 1j, object()])
 def test_losses_refuse_what_is_no_number_by_name(make: Callable[..., Any], name: str, value: Any) -> None:
     if isinstance(value, list) and name in ("order", "epsilon"):
         value = ()  # a key of a dict

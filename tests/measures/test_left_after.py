@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.arith import difference_down
@@ -29,7 +30,7 @@ def test_of_what_has_no_limit_everything_is_left_and_of_what_was_spent_without_l
     assert difference_down(math.inf, Fraction(7)) == math.inf
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("budget", "spent", "left"),
     [
         (vm.pure(1), vm.pure("1/10"), vm.pure("9/10")),
@@ -45,7 +46,6 @@ def test_of_what_has_no_limit_everything_is_left_and_of_what_was_spent_without_l
         (DISTANCE(3), DISTANCE(1), DISTANCE(2)),
         (DISTANCE(3), DISTANCE(4), DISTANCE(0)),
     ],
-    ids=repr,
 )
 def test_what_is_left_is_the_budget_less_what_was_spent(budget: vm.Loss, spent: vm.Loss, left: vm.Loss) -> None:
     assert budget.left_after(spent) == left
@@ -69,7 +69,7 @@ def test_nothing_is_left_at_orders_that_the_spent_loss_does_not_bound() -> None:
     assert dict(left.points) == {2: Fraction(1, 2), 8: 0}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("budget", "spent"),
     [
         (vm.pure(1), vm.zcdp(1)),
@@ -78,7 +78,6 @@ def test_nothing_is_left_at_orders_that_the_spent_loss_does_not_bound() -> None:
         (DISTANCE(1), vm.pure(1)),
         (DISTANCE(1), vm.measure("Other", adds=True, trust="another")(1)),
     ],
-    ids=repr,
 )
 def test_losses_of_different_measures_are_not_subtracted(budget: vm.Loss, spent: vm.Loss) -> None:
     with pytest.raises(IncomparableLosses):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.core import Loss
@@ -47,7 +48,7 @@ WRITTEN_BY_0_1_0: list[tuple[str, Loss]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "loss"), WRITTEN_BY_0_1_0, ids=lambda value: str(value)[:60])
+@for_each(("text", "loss"), WRITTEN_BY_0_1_0)
 def test_records_of_every_version_stay_readable_and_are_written_the_same(text: str, loss: Loss) -> None:
     assert vm.loss_from_json(json.loads(text)) == loss
     assert json.dumps(loss.to_json()) == text
@@ -67,7 +68,7 @@ def test_every_loss_is_stored_and_read_back(loss: Loss) -> None:
     assert record["measure"] == loss.measure.slug
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         # not a loss at all
@@ -150,14 +151,14 @@ def test_an_order_that_is_stored_twice_is_refused() -> None:
         vm.loss_from_json({"measure": "renyi", "orders": {"2": "5", "4/2": "1"}})
 
 
-@pytest.mark.parametrize("number", ["2/4", "01", "1/1", "0x1/0x2", "00", "1/02"])
+@for_each("number", ["2/4", "01", "1/1", "0x1/0x2", "00", "1/02"])
 def test_a_number_that_is_not_written_as_this_library_writes_it_was_changed_by_somebody(number: str) -> None:
     # Once: such numbers are read. `write` never writes them, so a record that has them was changed.
     with pytest.raises(FormatError):
         vm.loss_from_json({"measure": "pure", "epsilon": number})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "record"),
     [
         (vm.ApproxDP, {"measure": "approx", "epsilon": "1", "delta": "2"}),
@@ -173,7 +174,7 @@ def test_a_measure_refuses_what_was_changed_as_loss_from_json_does(measure: vm.M
         measure.from_json(record)
 
 
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=repr)
+@for_each("measure", MEASURES.values())
 def test_a_measure_refuses_records_of_another(measure: vm.Measure) -> None:
     for text, loss in WRITTEN_BY_0_1_0:
         if loss.measure != measure:

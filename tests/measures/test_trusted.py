@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import FormatError, IncomparableLosses, NumberError, ParameterError
@@ -33,7 +34,7 @@ def test_sums_of_a_measure_of_ones_own_are_never_below_the_exact_sum() -> None:
     assert ADDS.total(map(ADDS, numbers)) >= ADDS(sum(numbers))
 
 
-@pytest.mark.parametrize("trust", ["", "  ", None, 1])
+@for_each("trust", ["", "  ", None, 1])
 def test_a_measure_of_ones_own_says_what_it_asks_to_be_trusted(trust: Any) -> None:
     with pytest.raises(ParameterError, match="measure Quiet"):
         vm.measure("Quiet", trust=trust)
@@ -43,7 +44,7 @@ def test_the_trust_is_kept_with_the_name_of_the_measure() -> None:
     assert ADDS.assumption == "total variation distances of products add up (measure TotalVariation)"
 
 
-@pytest.mark.parametrize("amount", [-1, 0.5, float("nan"), True, None, "x"])
+@for_each("amount", [-1, 0.5, float("nan"), True, None, "x"])
 def test_an_amount_that_is_none_is_refused(amount: Any) -> None:
     with pytest.raises(NumberError, match="amount"):
         ADDS(amount)
@@ -64,7 +65,7 @@ def test_an_amount_is_stored_and_read_back_by_its_measure() -> None:
     assert json.dumps(ADDS("1/10").to_json()) == '{"measure": "user:TotalVariation", "amount": "1/10"}'
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         {"measure": "user:TotalVariation"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -15,6 +16,7 @@ from typing import Any, TypeAlias
 
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
+import pytest
 
 import viameter as vm
 
@@ -282,3 +284,61 @@ def words(letters: Iterable[Any], least: int, most: int) -> Iterator[tuple[Any, 
 def slugs(made: Any, d_in: Any = 1) -> list[str]:
     """The theorems in an explanation, from the top."""
     return [node.theorem.slug for node in made.explain(d_in).derivation.nodes()]
+
+
+# Noise that is added
+
+TINY, HUGE = 5e-324, sys.float_info.max
+HUGE_NOISE = [0, 1, -1, 2**53 + 1, EDGE - 1, EDGE, EDGE + 1, EDGE + 2, 3 * 2**61, LARGEST - 1, LARGEST]
+HUGE_NOISE += [-z for z in HUGE_NOISE]
+NOISES: list[tuple[Any, str]] = [(vm.laplace, "discrete_laplace"), (vm.gaussian, "discrete_gaussian")]
+BOTH = pytest.mark.parametrize(("mechanism", "draw"), NOISES, ids=["laplace", "gaussian"])
+NORM: dict[str, Any] = {"discrete_laplace": vm.L1Distance(), "discrete_gaussian": vm.L2Distance()}
+
+
+def law_of(made: vm.Measurement, data: Any, script: Script, pmf: Callable[[int], Any], reach: int) -> Law:
+    """The law of what comes out, for all noise up to a reach."""
+    size = len(data) if isinstance(data, list) else None
+    law: Law = {}
+    for noise in itertools.product(range(-reach, reach + 1), repeat=1 if size is None else size):
+        script.tell(*noise)
+        released = made(data)
+        outcome = released if size is None else tuple(released.tolist())
+        chance = real(1)
+        for z in noise:
+            chance *= pmf(z)
+        law[outcome] = law.get(outcome, real(0)) + chance
+    return law
+
+
+def common(left: Law, right: Law) -> tuple[Law, Law]:
+    """Two laws that were cut off, on what neither was cut off at."""
+    both = left.keys() & right.keys()
+    return {y: left[y] for y in both}, {y: right[y] for y in both}
+
+
+def shifted_renyi(order: Fraction, shift: int, scale: Fraction) -> Any:
+    """The Renyi divergence of noise from noise that is shifted, over all outcomes that weigh anything."""
+    # The largest summand of P^a Q^(1 - a), for P around 0 and Q around `shift`, is at (1 - a) shift.
+    center = round((1 - order) * shift)
+    reach = math.ceil(25 * scale) + 2
+    window = range(center - reach, center + reach + 1)
+    power, total = real(order), real(0)
+    for y in window:
+        mine, theirs = gaussian_pmf(y, scale), gaussian_pmf(y - shift, scale)
+        total += gmpy2.exp(power * gmpy2.log(mine) + (1 - power) * gmpy2.log(theirs))
+    return gmpy2.log(total) / (power - 1)
+
+
+def stopped(number: int, most: int) -> int:
+    return max(-most, min(most, number))
+
+
+def interesting_floats(step: Fraction) -> list[float]:
+    unit = math.ldexp(1.0, step.numerator.bit_length() - step.denominator.bit_length())
+    near = [unit * k / 2 for k in (0, 1, 2, 3, 4, 5, 7, 2**20 + 1, 2**51 + 1, 2**52 + 1, 2**53 - 1)]
+    found = [0.0, -0.0, TINY, 2.0**-1022, HUGE, 1e300, INFINITY, 0.1, 1 / 3, 1e15 + 0.5, 2.0**52 + 1, 2.0**53 + 2]
+    for x in near:
+        found += [x, math.nextafter(x, INFINITY), math.nextafter(x, -INFINITY)]
+    found += [unit * 2.0**61, unit * 2.0**62, unit * 2.0**63]
+    return [sign * x for x in found for sign in (1.0, -1.0)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.mechanisms.oracles import (
     INTEGER,
     PRECISION,
@@ -65,7 +66,7 @@ def outside_wide_gaussian(width: int, scale: Fraction) -> Any:
         return 2 * (integral + ends) / gaussian_total(scale)
 
 
-@pytest.mark.parametrize("scale", [Fraction(text) for text in LAPLACE_SCALES], ids=str)
+@for_each("scale", [Fraction(text) for text in LAPLACE_SCALES])
 def test_the_width_of_laplace_noise_is_the_least(scale: Fraction) -> None:
     made = vm.laplace(INTEGER, scale=scale)
     for alpha in [*ALPHAS, Fraction("1e-40"), Fraction("1e-300"), 1 - Fraction("1e-30")]:
@@ -76,7 +77,7 @@ def test_the_width_of_laplace_noise_is_the_least(scale: Fraction) -> None:
         assert width == laplace_width(scale, alpha) == vm.accuracy(vm.geometric(INTEGER, scale=scale), alpha)
 
 
-@pytest.mark.parametrize("scale", [Fraction(text) for text in GAUSSIAN_SCALES], ids=str)
+@for_each("scale", [Fraction(text) for text in GAUSSIAN_SCALES])
 def test_the_width_of_gaussian_noise_is_the_least(scale: Fraction) -> None:
     made = vm.gaussian(INTEGER, scale=scale)
     # At a hundred, each width takes a while.
@@ -299,7 +300,7 @@ def test_the_width_of_a_release_that_was_processed_is_refused() -> None:
         vm.accuracy(vm.laplace(INTEGER, scale=10) >> vm.postprocess(lambda release: 1000 * release))
 
 
-@pytest.mark.parametrize("alpha", [0, 1, -1, "3/2", 0.05, "nan", None, True, "inf"], ids=repr)
+@for_each("alpha", [0, 1, -1, "3/2", 0.05, "nan", None, True, "inf"])
 def test_chances_that_are_none_are_refused(alpha: Any) -> None:
     with pytest.raises(NumberError):
         loose.accuracy(vm.laplace(INTEGER, scale=1), alpha)

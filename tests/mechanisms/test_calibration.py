@@ -8,6 +8,7 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.mechanisms.oracles import INFINITY, INTEGER, REAL, VISITS, WORDS, integers, loose, real, reals
 
 import viameter as vm
@@ -72,7 +73,7 @@ def parameters_of(made: vm.Measurement) -> dict[str, Any]:
     return dict(made.steps[-1].bound.parameters)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].name}-{case[2]}-{case[3].__name__}-{case[4]}")
+@for_each("case", CASES)
 def test_the_loss_is_met_and_a_hundredth_less_noise_is_above_it(case: Case) -> None:
     mechanism, data, d_in, measured, further, rational = case
     for target in LOSSES:
@@ -209,7 +210,7 @@ def test_parameters_that_the_mechanism_refuses_are_refused() -> None:
             loose.calibrate(mechanism, space, d_in=1, loss=loss, **further)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mechanism", "space", "loss", "further"),
     [
         (vm.laplace, REAL, vm.pure(1), {"grid": 0}),
@@ -220,7 +221,6 @@ def test_parameters_that_the_mechanism_refuses_are_refused() -> None:
         (vm.sparse_vector, VISITS, vm.pure(1), {"threshold": 1, "sensitivity": "inf"}),
         (vm.sparse_vector, VISITS, vm.pure(1), {"threshold": 1, "limit": "2"}),
     ],
-    ids=str,
 )
 def test_parameters_that_make_no_sense_are_refused_with_errors_of_the_library(
     mechanism: Any, space: Any, loss: Any, further: dict[str, Any]
@@ -246,8 +246,8 @@ def test_assumptions_stay_where_noise_is_calibrated() -> None:
     assert parameters_of(vm.calibrate(vm.exponential, THREE, d_in=1, loss=vm.pure(1)))["scale"] == 2
 
 
-@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-12"])
-@pytest.mark.parametrize("epsilon", ["1/10", "1", "8"])
+@for_each("delta", ["1e-3", "1e-6", "1e-12"])
+@for_each("epsilon", ["1/10", "1", "8"])
 def test_gaussian_noise_for_an_epsilon_and_a_delta(epsilon: str, delta: str) -> None:
     space = vm.Space(vm.vectors(int), vm.SymmetricDistance())
     target = vm.approx(epsilon, delta)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.mechanisms.oracles import INTEGER, REAL, VISITS, WORDS, integers, reals, slugs
 
 import viameter as vm
@@ -74,7 +75,7 @@ CASES: dict[str, Case] = {
     ),
     "sparse vector": (lambda: vm.sparse_vector(threshold=5, scale=8), VISITS, [1, 2], "sparse-vector"),
 }
-EVERY = pytest.mark.parametrize("name", list(CASES))
+EVERY = for_each("name", list(CASES))
 
 
 @EVERY
@@ -218,7 +219,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=\.)\s+(?=[A-Z])", " ".join(text.split())) if part]
 
 
-@pytest.mark.parametrize("slug", [known.slug for known in all_theorems() if ".mechanisms." in known.where])
+@for_each("slug", [known.slug for known in all_theorems() if ".mechanisms." in known.where])
 def test_every_theorem_here_has_a_test_of_what_it_ensures_and_one_for_each_sentence_that_it_requires(slug: str) -> None:
     names = names_of_tests()
     prefix = f"test_{slug.replace('-', '_')}_"

@@ -3,10 +3,13 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.arith import INFINITY
@@ -16,8 +19,9 @@ from viameter.mechanisms.smoothed import SMOOTHING, smoothed_gaussian, smoothed_
 SHIFTS = [(1,), (3,), (1, 1), (2, 1), (1, 1, 1, 1), (2, 0, 0, 0), (-1, 1, 0, 3), (1,) * 9, (3, *[0] * 8), (1,) * 25]
 
 
-def delta(shift: tuple[int, ...], scale: float, epsilon: float) -> float:
-    """The least delta between noise and noise that was moved, from the law of the sum of all privacy losses."""
+@lru_cache(maxsize=8)
+def losses_of(shift: tuple[int, ...], scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The law of the sum of all privacy losses between noise and noise that was moved."""
     reach = math.ceil(9 * scale) + max(map(abs, shift))
     at = np.arange(-reach, reach + 1)
     one = np.exp(-(at**2) / (2 * scale**2))
@@ -32,13 +36,18 @@ def delta(shift: tuple[int, ...], scale: float, epsilon: float) -> float:
             places = np.add.outer(*lost).ravel()
             values, back = np.unique(places, return_inverse=True)
             law = dict(zip(values.tolist(), np.bincount(back, chances).tolist(), strict=True))
-    losses, chances = np.array(list(law)) / (2 * scale**2), np.array(list(law.values()))
+    return np.array(list(law)) / (2 * scale**2), np.array(list(law.values()))
+
+
+def delta(shift: tuple[int, ...], scale: float, epsilon: float) -> float:
+    """The least delta between noise and noise that was moved."""
+    losses, chances = losses_of(shift, scale)
     return float((chances * np.maximum(0.0, -np.expm1(np.minimum(epsilon - losses, 0.0)))).sum())
 
 
-@pytest.mark.parametrize("smoothing", ["1/4", "1", "2"])
-@pytest.mark.parametrize("scale", ["1", "3/2", "2", "3", "6"])
-@pytest.mark.parametrize("shift", SHIFTS, ids=str)
+@for_each("shift", SHIFTS)
+@for_each("scale", ["1", "3/2", "2", "3", "6"])
+@for_each("smoothing", ["1/4", "1", "2"])
 def test_smoothed_gaussian_on_integers_ensures_the_delta_of_real_gaussians_at_every_epsilon(
     shift: tuple[int, ...], scale: str, smoothing: str
 ) -> None:

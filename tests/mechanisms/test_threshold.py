@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.mechanisms.oracles import (
     EDGE,
     INFINITY,
@@ -78,8 +79,8 @@ def rows(counts: Sequence[int]) -> list[str]:
 # --- thresholded-keys ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(5, 2)], ids=str)
-@pytest.mark.parametrize("keys", [1, 2, 3])
+@for_each("scale", [Fraction(1, 2), Fraction(1), Fraction(5, 2)])
+@for_each("keys", [1, 2, 3])
 def test_thresholded_keys_ensures_epsilon_and_delta_on_all_small_datasets(keys: int, scale: Fraction) -> None:
     tables = list(itertools.product(range({1: 7, 2: 4, 3: 3}[keys]), repeat=keys))
     for threshold in (1, 2, 3, 5) if keys < 3 else (2, 4):
@@ -301,7 +302,7 @@ def test_the_explanation_names_the_theorem() -> None:
 # --- least_threshold -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", ["1/10", "1/2", 1, "7/3", 10, 1000, 10**6, 2**52], ids=str)
+@for_each("scale", ["1/10", "1/2", 1, "7/3", 10, 1000, 10**6, 2**52])
 def test_the_least_threshold_is_the_least(scale: Any) -> None:
     for delta in ("1/2", "1/3", "1e-3", "1e-6", "1e-9", "1e-12", "1e-30", "1e-300", "0.999"):
         found = vm.least_threshold(scale=scale, delta=delta)

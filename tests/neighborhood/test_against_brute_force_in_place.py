@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.families import MULTISETS, Family, Instance, check, losses, on
 
 import viameter as vm
@@ -72,7 +73,7 @@ def one_row(before: Any, after: Any) -> bool:
     return sum(len(one ^ other) for one, other in zip(before, after, strict=True)) == 1
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_foreign_keys_are_never_below_brute_force_and_equal_to_it(seed: int) -> None:
     random = Random(seed)
     fans = [random.randint(1, 2) for _ in range(random.randint(1, 2))]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -233,7 +234,7 @@ CASES: list[tuple[Any, Callable[[], Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("case", range(len(CASES)))
+@for_each("case", range(len(CASES)))
 def test_cuts_and_granularities_fill_the_budget_and_come_near_the_least(case: int) -> None:
     target, make_maps, more = CASES[case]
     rng = random.Random(case)
@@ -265,9 +266,9 @@ def test_weights_count_relative_to_each_other_only() -> None:
     assert other.error == pytest.approx(one.error * 1e200)
 
 
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("weights", [("1e-12", 2, "1e12", 4, 5), ("1e12", "1e-12", "1e12", "1e-12", 1)])
-@pytest.mark.parametrize("far", [1, 10**150])
+@for_each("name", MEASURES)
+@for_each("weights", [("1e-12", 2, "1e12", 4, 5), ("1e12", "1e-12", "1e12", "1e-12", 1)])
+@for_each("far", [1, 10**150])
 def test_weights_and_stabilities_of_all_sizes_stay_sound(name: str, weights: Sequence[Any], far: int) -> None:
     make, _, _ = MEASURES[name]
     parts = [part.then(stability=far if place == 1 else 1) for place, part in enumerate(nb.partition(5, by="time"))]
@@ -459,7 +460,7 @@ def test_parts_that_neighbors_tell_apart_for_certain_have_nothing_to_share() -> 
     assert "mode='common'" not in str(caught.value)
 
 
-@pytest.mark.parametrize("budget", [vm.pure(0), vm.pure(INFINITY), vm.zcdp(0), vm.gdp(0), vm.gdp(INFINITY), 1, "1"])
+@for_each("budget", [vm.pure(0), vm.pure(INFINITY), vm.zcdp(0), vm.gdp(0), vm.gdp(INFINITY), 1, "1"])
 def test_budgets_of_nothing_or_everything_are_refused(budget: Any) -> None:
     with pytest.raises(ParameterError, match="budget="):
         nb.allocate(nb.unbounded(), nb.partition(3), budget=budget)
@@ -470,7 +471,7 @@ def test_budgets_in_other_measures_are_refused() -> None:
         nb.allocate(nb.unbounded(), nb.partition(3), budget=vm.approx(1, "1e-6"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "error", "text"),
     [
         ({"weights": [1, 2]}, ParameterError, "2 weights for 3 maps"),

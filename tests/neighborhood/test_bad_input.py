@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood
@@ -32,8 +33,8 @@ def refused(*makers: Callable[[], Any]) -> None:
             make()
 
 
-@pytest.mark.parametrize("count", NO_COUNT, ids=repr)
-@pytest.mark.parametrize(
+@for_each("count", NO_COUNT)
+@for_each(
     "make",
     [
         lambda n: nb.group(nb.unbounded(), n),
@@ -58,8 +59,8 @@ def test_what_is_no_number_of_things_is_refused(make: Callable[[Any], Any], coun
         make(count)
 
 
-@pytest.mark.parametrize("count", [each for each in NO_COUNT if each is not None], ids=repr)
-@pytest.mark.parametrize(
+@for_each("count", [each for each in NO_COUNT if each is not None])
+@for_each(
     "make",
     [
         lambda n: nb.user(rows=n),
@@ -110,7 +111,7 @@ TAKES_A_LIST: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", TAKES_A_LIST)
+@for_each("name", TAKES_A_LIST)
 def test_what_is_no_list_is_refused(name: str) -> None:
     for wrong in NO_LIST:
         if name == "partition" and wrong == 3:
@@ -119,7 +120,7 @@ def test_what_is_no_list_is_refused(name: str) -> None:
             TAKES_A_LIST[name](wrong)
 
 
-@pytest.mark.parametrize("wrong", [None, 1, "unbounded", nb.unbounded, vm.SymmetricDistance(), vm.pure(1)], ids=repr)
+@for_each("wrong", [None, 1, "unbounded", nb.unbounded, vm.SymmetricDistance(), vm.pure(1)])
 def test_what_is_no_granularity_is_refused(wrong: Any) -> None:
     refused(
         lambda: nb.compose(wrong, [LEAF]),
@@ -137,7 +138,7 @@ def test_what_is_no_granularity_is_refused(wrong: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("wrong", [None, 1, 0.5, "0.5", Fraction(1, 2), NAN, [vm.pure(1)], vm.PureDP], ids=repr)
+@for_each("wrong", [None, 1, 0.5, "0.5", Fraction(1, 2), NAN, [vm.pure(1)], vm.PureDP])
 def test_what_is_no_loss_is_refused(wrong: Any) -> None:
     refused(
         lambda: nb.leaf(PART, wrong),
@@ -151,7 +152,7 @@ def test_what_is_no_loss_is_refused(wrong: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", [None, 1, nb.partition(2), "part", vm.pure(1)], ids=repr)
+@for_each("wrong", [None, 1, nb.partition(2), "part", vm.pure(1)])
 def test_what_is_no_map_is_refused(wrong: Any) -> None:
     refused(
         lambda: nb.leaf(wrong, vm.pure(1)),
@@ -160,7 +161,7 @@ def test_what_is_no_map_is_refused(wrong: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", [-1, "-1/2", NAN, 0.5, INF, None, "x", [1], True], ids=repr)
+@for_each("wrong", [-1, "-1/2", NAN, 0.5, INF, None, "x", [1], True])
 def test_what_is_no_stability_or_radius_is_refused(wrong: Any) -> None:
     refused(lambda: nb.opaque(stability=wrong), lambda: PART.then(stability=wrong), lambda: nb.geo(wrong))
 
@@ -182,7 +183,7 @@ def test_overlapping_parts_are_no_partition() -> None:
         nb.partition([["a"]], by="id")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "make",
     [
         lambda: nb.memberships({"a": [-1]}),
@@ -264,7 +265,7 @@ def test_constraints_that_no_pattern_satisfies_are_refused() -> None:
             nb.compose(nb.unbounded(), nb.leaves(cut, vm.pure(1)))
 
 
-@pytest.mark.parametrize("far", [-1, NAN, 0.5, None, "1", True, Fraction(-1, 2)], ids=repr)
+@for_each("far", [-1, NAN, 0.5, None, "1", True, Fraction(-1, 2)])
 def test_a_distance_of_one_s_own_that_is_no_number_of_steps_is_an_error(far: Any) -> None:
     own = nb.granularity("g", protects="p", edits=[Records(1, 0)], distance=lambda _: far, trust="t")
     with pytest.raises(ViameterError):

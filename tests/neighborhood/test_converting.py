@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -28,7 +29,7 @@ def epsilon(losses: list[Any]) -> Fraction:
     return Fraction(vm.RenyiDP.total(losses).to(vm.ApproxDP, delta=DELTA).epsilon)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_record_that_comes_costs_the_worst_curve_and_not_the_worst_of_each_order(seed: int) -> None:
     rng = random.Random(seed)
     losses = curves(rng, 3)
@@ -39,7 +40,7 @@ def test_a_record_that_comes_costs_the_worst_curve_and_not_the_worst_of_each_ord
     assert found.granularity == nb.unbounded()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_replaced_record_costs_the_worst_pair_of_curves(seed: int) -> None:
     rng = random.Random(seed)
     losses = curves(rng, 3)
@@ -91,7 +92,7 @@ class OneHot:
         return [Fraction(part + 1) for part in range(self.size)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "cut"),
     [
         (nb.unbounded(), nb.partition(3)),
@@ -129,9 +130,11 @@ def optimal(losses: list[Fraction], delta: str, deltas: list[Fraction] | None = 
         exact = [real(e) for e in losses]
         whole = mp.fprod(1 + mp.exp(e) for e in exact)
         sums = [(sum(c), sum(exact) - sum(c)) for r in range(len(exact) + 1) for c in combinations(exact, r)]
+        powers, nothing = [(mp.exp(a), mp.exp(b)) for a, b in sums], mp.mpf(0)
 
         def at(epsilon: Any) -> Any:
-            return mp.fsum(max(0, mp.exp(a) - mp.exp(epsilon + b)) for a, b in sums) / whole
+            level = mp.exp(epsilon)
+            return mp.fsum(max(nothing, one - level * other) for one, other in powers) / whole
 
         low, high = mp.mpf(0), mp.fsum(exact)
         if at(low) <= target:
@@ -208,9 +211,7 @@ def test_pattern_optimum_requires_losses_that_are_fixed_in_advance() -> None:
         composed.guarantee.explain()
 
 
-@pytest.mark.parametrize(
-    ("length", "horizon", "step"), [(3, 3, 1), (1, 1, 1), (2, 3, 1), (2, 4, 2), (2, 3, 2), (1, 4, 2)]
-)
+@for_each(("length", "horizon", "step"), [(3, 3, 1), (1, 1, 1), (2, 3, 1), (2, 4, 2), (2, 3, 2), (1, 4, 2)])
 def test_windows_hold_the_times_before_the_horizon_and_no_others(length: int, horizon: int, step: int) -> None:
     """Against all pairs of times: a window that loses its record is infinitely many steps of bounded() away."""
     cut = nb.windows(length=length, horizon=horizon, step=step)

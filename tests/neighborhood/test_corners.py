@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -24,7 +25,7 @@ def one(part: nb.Part, **options: Any) -> list[nb.Leaf]:
     return [nb.leaf(part, vm.pure(1), **options)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         nb.partition(1)[0],
@@ -40,14 +41,13 @@ def one(part: nb.Part, **options: Any) -> list[nb.Leaf]:
         nb.partition(2, by="position")[0],
         nb.whole(),
     ],
-    ids=repr,
 )
 def test_with_nothing_outside_a_part_its_size_is_that_of_the_data(part: nb.Part) -> None:
     leaves = one(part, granularity=nb.bounded(), mode="common")
     assert nb.compose(nb.unbounded(), leaves).loss == NEVER
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         nb.partition(2)[0],
@@ -58,7 +58,6 @@ def test_with_nothing_outside_a_part_its_size_is_that_of_the_data(part: nb.Part)
         nb.subsets(2, at_most=1)[0],
         nb.intervals([(0, 1), (2, 3)])[0],
     ],
-    ids=repr,
 )
 def test_with_something_outside_a_record_that_comes_takes_the_place_of_another(part: nb.Part) -> None:
     assert agreed(nb.unbounded(), one(part, granularity=nb.bounded(), mode="common")) == vm.pure(1)
@@ -213,8 +212,8 @@ def test_conditions_on_two_attributes_are_not_crossed_by_one_cell() -> None:
     assert composed.loss == vm.pure(1) or not composed.tight
 
 
-@pytest.mark.parametrize("mode", ["separate", "common"])
-@pytest.mark.parametrize("edits", [[Records(1, 0), Records(3, 0)], [Records(3, 0), Records(1, 0)]])
+@for_each("mode", ["separate", "common"])
+@for_each("edits", [[Records(1, 0), Records(3, 0)], [Records(3, 0), Records(1, 0)]])
 def test_of_several_edits_the_dearest_counts(edits: list[Records], mode: Any) -> None:
     own = nb.granularity("one or three", protects="x", edits=edits, distance=nb.unbounded().distance, trust="t")
     leaves = one(nb.whole(), granularity=nb.unbounded(), mode=mode)

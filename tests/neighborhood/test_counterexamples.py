@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -118,7 +119,7 @@ LEAST = [
 ]
 
 
-@pytest.mark.parametrize(("target", "cut", "own", "mode"), LEAST)
+@for_each(("target", "cut", "own", "mode"), LEAST)
 def test_what_may_be_less_is_not_called_the_least(target: Any, cut: nb.Cut, own: Any, mode: Any) -> None:
     assert not nb.compose(target, nb.leaves(cut, vm.pure(1), granularity=own, mode=mode)).tight
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -136,7 +136,7 @@ def space(name: str, place: int) -> PrivacySpace:
     return SPACES[name, place]
 
 
-@pytest.mark.parametrize(("name", "frm", "to"), PAIRS)
+@for_each(("name", "frm", "to"), PAIRS)
 def test_no_neighbors_are_farther_apart_than_the_stability_says(name: str, frm: int, to: int) -> None:
     named, _ = CLASSES[name]
     own, target = named[frm][0], named[to][0]
@@ -173,13 +173,13 @@ TIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("frm", "to", "steps"), TIGHT)
+@for_each(("frm", "to", "steps"), TIGHT)
 def test_constants_that_neighbors_attain(frm: Granularity, to: Granularity, steps: Any) -> None:
     assert nb.stability(frm, to) == steps
 
 
-@pytest.mark.parametrize("mode", ["separate", "common"])
-@pytest.mark.parametrize("own", [nb.bounded_ordered(), nb.insert_delete(), nb.bounded(), nb.add_remove_or_replace()])
+@for_each("mode", ["separate", "common"])
+@for_each("own", [nb.bounded_ordered(), nb.insert_delete(), nb.bounded(), nb.add_remove_or_replace()])
 def test_several_records_in_a_part_are_not_one_step(own: Granularity, mode: Any) -> None:
     part = nb.partition(2, values=1)[0]
     leaves = [nb.leaf(part, vm.pure(1), granularity=own, mode=mode)]

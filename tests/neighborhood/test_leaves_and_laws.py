@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -34,7 +35,7 @@ def test_losses_by_number_of_steps_agree_with_brute_force() -> None:
             assert nb.compose(target, leaves).loss == nb.brute_force(target, leaves, size=3).loss
 
 
-@pytest.mark.parametrize(
+@for_each(
     "law",
     [
         {1: vm.pure(2), 2: vm.pure(1)},
@@ -146,7 +147,7 @@ def test_more_claims_never_cost_more() -> None:
         assert best <= nb.compose(target, second).loss
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_a_composition_within_another_costs_what_its_leaves_do(seed: int) -> None:
     random = Random(seed)
     letters = "abcd"

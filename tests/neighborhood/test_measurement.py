@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -80,7 +81,7 @@ def test_the_last_part_of_a_split_with_rest_holds_all_other_rows() -> None:
     assert [list(part.transformation([-1, 0, 1, 2, 3, 4])) for part in edges] == [[0, 1], [2, 3]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metric", "target"),
     [
         (vm.SymmetricDistance(), nb.unbounded()),
@@ -99,7 +100,7 @@ def test_where_every_part_is_the_whole_it_is_sequential_composition(metric: Any,
     assert len(list(release([1, 2, 3]))) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metric", "target"),
     [
         (vm.SymmetricDistance(), nb.unbounded()),
@@ -108,7 +109,7 @@ def test_where_every_part_is_the_whole_it_is_sequential_composition(metric: Any,
         (vm.InsertDeleteDistance(), nb.insert_delete()),
     ],
 )
-@pytest.mark.parametrize("mode", ["separate", "common"])
+@for_each("mode", ["separate", "common"])
 def test_it_never_costs_more_than_sequential_composition_of_the_chains(metric: Any, target: Any, mode: Any) -> None:
     space = vm.Space(vm.vectors(int), metric)
     parts: Any = nb.split(space, [[1], [2]], rest=True)
@@ -159,7 +160,7 @@ def test_losses_are_converted_on_the_way() -> None:
     assert not release.map(2) < single.map(2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "composed",
     [
         lambda: nb.compose(nb.unbounded(), nb.leaves(nb.partition(2), vm.pure(1))),

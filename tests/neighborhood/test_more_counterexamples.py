@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -21,7 +22,7 @@ def within(outer: Any, inner: Any, part: nb.Part, leaf: nb.Leaf) -> vm.Loss:
     return composed.loss
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outer", "inner"),
     [
         (nb.user(), nb.user(rows=5)),
@@ -87,7 +88,7 @@ NOT_KNOWN_TO_BE_LEAST = [
 ]
 
 
-@pytest.mark.parametrize(("target", "cut", "own", "mode"), NOT_KNOWN_TO_BE_LEAST)
+@for_each(("target", "cut", "own", "mode"), NOT_KNOWN_TO_BE_LEAST)
 def test_what_may_be_less_is_not_called_the_least(target: Any, cut: nb.Cut, own: Any, mode: Any) -> None:
     assert not nb.compose(target, nb.leaves(cut, ONE, granularity=own, mode=mode)).tight
 

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.families import Family
 from tests.neighborhood.test_against_brute_force import FAMILIES
 from tests.neighborhood.test_against_brute_force_in_place import by_column, by_id, contributions
@@ -47,10 +48,9 @@ def wards() -> Any:
     return nb.split(VISITS, [["A"], ["B"], ["C"]], column="ward")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "family",
     [*FAMILIES, by_column, by_id, contributions, incident, induced, spans],
-    ids=lambda family: str(family.__name__),
 )
 def test_a_tally_has_spent_what_all_that_was_charged_costs_together(family: Family) -> None:
     random = Random(77)
@@ -143,7 +143,7 @@ def test_a_tally_with_two_numbers_is_held_to_both() -> None:
             tally.charge(nb.leaf(parts[0], refused))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "problem"),
     [
         (lambda: ROOM.PatternTally(1, vm.PureDP), ParameterError),

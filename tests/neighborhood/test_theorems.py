@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -55,7 +56,7 @@ def random_map(random: Random) -> Map:
     return lambda data: tuple(sorted(kept[x] for x in data if x in kept))
 
 
-@pytest.mark.parametrize("seed", range(15))
+@for_each("seed", range(15))
 def test_general_composition_ensures_the_composition_of_what_the_worst_pair_costs_each_leaf(seed: int) -> None:
     random = Random(seed)
     space = PrivacySpace(multisets(LETTERS, 2), relation=random.choice([unbounded, bounded]))
@@ -87,7 +88,7 @@ def test_general_composition_requires_that_no_pattern_is_left_out() -> None:
     assert not answer.loss <= general_composition([vm.pure(1)])
 
 
-@pytest.mark.parametrize("seed", range(15))
+@for_each("seed", range(15))
 def test_common_domain_composition_ensures_the_composition_of_the_touched_leaves(seed: int) -> None:
     random = Random(seed)
     relation = random.choice([unbounded, bounded])
@@ -116,7 +117,7 @@ def test_common_domain_composition_requires_privacy_on_the_whole_data() -> None:
         common_domain_composition([])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_parallel_composition_ensures_the_largest_loss(seed: int) -> None:
     losses = random_losses(Random(seed))
     space = PrivacySpace(multisets(LETTERS, 2), relation=unbounded)
@@ -137,8 +138,8 @@ def test_parallel_composition_requires_conditions_that_replaced_records_break() 
     assert parallel_composition([vm.pure(1), vm.PureDP.infinite]) == vm.PureDP.infinite
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("count", [1, 2, 4])
+@for_each("seed", range(8))
+@for_each("count", [1, 2, 4])
 def test_bounded_disjoint_composition_ensures_the_two_largest(seed: int, count: int) -> None:
     losses = random_losses(Random(seed), count)
     # Two values for each part, so that with one part there is something to replace.
@@ -160,8 +161,8 @@ def test_bounded_disjoint_composition_requires_the_common_domain() -> None:
     assert bounded_disjoint_composition([]) == vm.pure(0)
 
 
-@pytest.mark.parametrize("loss", [vm.pure("1/7"), vm.zcdp("1/7"), vm.gdp("1/7")])
-@pytest.mark.parametrize(
+@for_each("loss", [vm.pure("1/7"), vm.zcdp("1/7"), vm.gdp("1/7")])
+@for_each(
     ("own", "relation", "members"),
     [
         (unbounded, bounded, multisets("abc", 3)),
@@ -186,8 +187,8 @@ def test_granularity_translation_requires_a_way_of_steps() -> None:
     assert nb.translate(vm.pure("1/10"), frm=nb.bounded(), to=nb.unbounded()) == vm.PureDP.infinite
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("steps", [1, 2, 3])
+@for_each("seed", range(6))
+@for_each("steps", [1, 2, 3])
 def test_composition_over_parts_ensures_the_worst_of_so_many_steps(seed: int, steps: int) -> None:
     losses = random_losses(Random(seed), 2)
     composed = nb.compose(

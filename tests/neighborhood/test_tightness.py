@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -157,7 +158,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@for_each("name", MODELS)
 def test_mechanisms_attain_the_composed_loss(name: str) -> None:
     model = MODELS[name]
     composed: Any = model.composed
@@ -210,7 +211,7 @@ def test_the_quotient_of_a_line_is_attained() -> None:
     assert attain(line, [FiniteLeaf(letters, vm.pure(1), mode="common")]).tight
 
 
-@pytest.mark.parametrize(
+@for_each(
     "composed",
     [
         nb.compose(nb.unbounded(), [nb.leaf(nb.whole(), vm.approx(1, "1e-6"))]),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -30,7 +31,7 @@ def loss_or_error(target: Granularity, leaves: Sequence[nb.Leaf]) -> Any:
         return vm.PureDP.infinite
 
 
-@pytest.mark.parametrize(
+@for_each(
     "target", [nb.unbounded(), nb.insert_delete(), nb.add_remove_or_replace(), nb.bounded(), nb.bounded_ordered()]
 )
 def test_a_record_that_comes_is_seen_as_a_blank_by_every_part_that_makes_others_blank(target: Granularity) -> None:
@@ -134,8 +135,8 @@ def test_listed_and_constrained_patterns_count_steps_of_the_leaf_s_own_granulari
     assert vm.pure(2) <= loss_or_error(target, [nb.leaf(nb.constrained(1, most=2)[0], vm.pure(1))])
 
 
-@pytest.mark.parametrize("mode", ["separate", "common"])
-@pytest.mark.parametrize("by", ["id", "value"])
+@for_each("mode", ["separate", "common"])
+@for_each("by", ["id", "value"])
 def test_what_is_private_for_single_records_promises_nothing_of_lists(by: str, mode: Any) -> None:
     # Local() is of datasets of one record; on a list of two rows it promises nothing.
     leaves = [nb.leaf(nb.partition(1, by=by)[0], vm.pure(1), granularity=nb.local(), mode=mode)]
@@ -159,7 +160,7 @@ def test_steps_that_leave_the_class_of_single_records_are_none_for_groups_either
     assert loss_or_error(nb.group(nb.local(), 2), [alone]) == vm.PureDP.infinite
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("frm", "to"),
     [
         (nb.user(rows=1), nb.user()),

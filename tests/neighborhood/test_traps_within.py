@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.test_traps import THREE, loss_or_error
 
 import viameter as vm
@@ -21,7 +22,7 @@ from viameter.neighborhood.granularities import Granularity
 ROWS = vm.Space(vm.vectors(int), vm.SymmetricDistance())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outer", "inner"),
     [
         (nb.bounded_ordered(), nb.local()),
@@ -61,8 +62,8 @@ def test_a_tally_counts_a_composition_at_the_orders_of_its_budget() -> None:
     assert tally.spent == foreseen
 
 
-@pytest.mark.parametrize("target", [nb.bounded_ordered(columns=2), nb.local(columns=1), nb.attribute(columns=2)])
-@pytest.mark.parametrize("cut", [nb.projections([["x"], ["y"], ["z"]]), nb.partition(3, by="column")])
+@for_each("target", [nb.bounded_ordered(columns=2), nb.local(columns=1), nb.attribute(columns=2)])
+@for_each("cut", [nb.projections([["x"], ["y"], ["z"]]), nb.partition(3, by="column")])
 def test_fewer_columns_than_parts_keep_are_refused_or_not_believed(target: Granularity, cut: nb.Cut) -> None:
     # With columns=2 and three named columns the engine counts the two dearest parts, and a row has all three.
     leaves = [nb.leaf(part, vm.pure(e)) for part, e in zip(cut, THREE, strict=True)]
@@ -114,7 +115,7 @@ def test_a_personalised_guarantee_is_converted_for_every_class() -> None:
     assert nb.converted(only_b, vm.ApproxDP, delta="1e-6").loss <= everybody
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_what_is_converted_pattern_by_pattern_is_at_least_what_every_pair_of_neighbors_costs(seed: int) -> None:
     random = Random(seed)
     target, relation = random.choice([(nb.unbounded(), unbounded), (nb.bounded(), bounded)])

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -65,7 +65,7 @@ TABLE: dict[str, tuple[Granularity, nb.Cut, bool | None, bool | None, Any, Any]]
 }
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row).replace(" ", "-"))
+@for_each("row", TABLE)
 def test_the_table_of_granularities(row: str) -> None:
     target, cut, c1, c2, separate, common = TABLE[row]
     apart, together = composed(target, cut), composed(target, cut, "common")
@@ -105,7 +105,7 @@ def test_chunks_by_position_cost_at_least_twice_the_sum() -> None:
     assert composed(nb.unbounded(), nb.partition(3, by="position"), "common").loss == SUM
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "wanted"),
     [
         (composed(nb.bounded(), nb.partition(1), "common", amounts=["0.7"]), vm.pure("0.7")),
@@ -170,7 +170,7 @@ def test_how_it_is_used() -> None:
     assert nb.translate(vm.zcdp("0.1"), frm=nb.unbounded(), to=nb.bounded()) == vm.zcdp("2/5")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("frm", "to", "steps"),
     [
         (nb.unbounded(), nb.bounded(), 2),

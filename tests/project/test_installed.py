@@ -20,12 +20,10 @@ def run(*pages: Path) -> str:
     return f"{done.stdout}{done.stderr}" if done.returncode else ""
 
 
-def test_pages_that_name_no_extra_run_after_a_plain_install() -> None:
-    assert len(PLAIN) > 10 and not run(*PLAIN)
-
-
-def test_the_examples_of_readme_run_with_the_extras_that_were_named_above_them() -> None:
-    assert not run(README)
+def test_pages_run_with_what_they_name_most_of_them_after_a_plain_install() -> None:
+    """README last: it names extras, and its first examples come before them."""
+    assert len(PLAIN) > 10 and README not in PLAIN
+    assert not run(*PLAIN, README)
 
 
 @pytest.mark.long

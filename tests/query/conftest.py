@@ -8,6 +8,7 @@ a server that is missing is a failure.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,6 +43,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+def pytest_collection_finish() -> None:
+    """Thousands of tests, and what they import, stay to the end: no collector of garbage looks through them again."""
+    _stays()
+
+
+def pytest_unconfigure() -> None:
+    """As it was: extensions written in C++ name what is not let go when the process ends."""
+    gc.unfreeze()
+
+
+def _stays() -> None:
+    gc.collect()
+    gc.freeze()
+
+
 def _needs_spark(item: pytest.Item) -> bool:
     if "spark_session" in getattr(item, "fixturenames", ()):
         return True
@@ -56,11 +72,18 @@ def _is_chosen(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session")
+def chosen() -> tuple[str, ...]:
+    """The names of the engines whose tests are not left out."""
+    return CHOSEN
+
+
+@pytest.fixture(scope="session")
 def duckdb_backend() -> Iterator[Any]:
     """An Ibis backend of a DuckDB in memory."""
     from viameter.query.engines.duckdb_tables import memory_backend
 
     backend = memory_backend()
+    _stays()  # Ibis, and the libraries that it brings
     yield backend
     backend.disconnect()
 

@@ -25,6 +25,7 @@ from tests.mechanisms.oracles import (
     renyi,
     two_way,
 )
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import ParameterError
@@ -373,7 +374,7 @@ def table(budget: Any, unit: Any = None, **more: Any) -> Any:
         "wait": waits,
         "real": [None if w is None else w / 8 for w in waits],
     }
-    return vm.open(rows, unit=unit or vm.per("u", rows=1), budget=budget)
+    return vm.open(held(rows), unit=unit or vm.per("u", rows=1), budget=budget)
 
 
 @pytest.mark.parametrize("budget", LOUD, ids=repr)
@@ -416,7 +417,7 @@ def test_picks_have_less_error_than_a_tree_at_the_same_price() -> None:
     waits = np.tile(np.clip(rng.lognormal(3, 1, 600), 0, 500), 40)
     rows = {"u": list(range(24_000)), "g": [i // 600 for i in range(24_000)], "wait": waits.tolist()}
     for budget, spend in ((vm.pure(10), vm.pure("1/2")), (vm.zcdp(10), vm.zcdp("1/8"))):
-        groups = vm.open(rows, unit=vm.per("u", rows=1), budget=budget).group_by("g", keys=list(range(40)))
+        groups = vm.open(held(rows), unit=vm.per("u", rows=1), budget=budget).group_by("g", keys=list(range(40)))
         for q in ("1/2", "9/10"):
             truth = np.quantile(waits[:600], float(F(q)), method="inverted_cdf")
             errors = []

@@ -129,7 +129,7 @@ def assert_exact_of_a_heavy_unit(backend: Any, load: Load, size: int) -> None:
 
 
 def test_one_unit_with_very_many_rows(backend: Any, load: Load) -> None:
-    assert_exact_of_a_heavy_unit(backend, load, 20_000)
+    assert_exact_of_a_heavy_unit(backend, load, 5_000)
 
 
 @pytest.mark.long

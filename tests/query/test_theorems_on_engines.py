@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.query.contributing import contributing
@@ -45,7 +46,7 @@ def question(columns: Columns, unit: vm.query.Unit, change: Callable[[Any], Any]
     # A row of nobody in front, so that a table without rows has types too; one that no key is of.
     whole = {name: [types[name], *values] for name, values in columns.items()}
     whole["u"][0], whole["k"][0], whole["day"][0] = None, "nowhere", -1000
-    table = change(vm.open(whole, unit=unit, budget=vm.pure(1)))
+    table = change(vm.open(held(whole), unit=unit, budget=vm.pure(1)))
     return table.group_by("k", keys=["x", "y"]).agg(
         n=vm.count(), m=vm.mean("x", bounds=(-5, 10)), q=vm.median("x", bounds=(-5, 10))
     )
@@ -125,11 +126,11 @@ def test_integers_of_tables_that_differ_in_a_window_are_within_bounds(window: in
 
 
 def window_of_days() -> Any:
-    return vm.open({"day": list(range(7))}, unit=vm.per_event("day", window=7), budget=vm.pure(1))
+    return vm.open(held({"day": list(range(7))}), unit=vm.per_event("day", window=7), budget=vm.pure(1))
 
 
 def row_that_a_join_doubles() -> Any:
-    return vm.open({"k": ["x"]}, unit=vm.per_row(), budget=vm.pure(1)).join(PUBLIC, on="k")
+    return vm.open(held({"k": ["x"]}), unit=vm.per_row(), budget=vm.pure(1)).join(PUBLIC, on="k")
 
 
 @pytest.mark.parametrize("opened", [window_of_days, row_that_a_join_doubles])
@@ -167,7 +168,7 @@ def test_what_becomes_of_a_unit_does_not_depend_on_others(step: str) -> None:
     unit = vm.per("u", rows=3)
 
     def found(some: Columns) -> dict[str, list[tuple[Any, ...]]]:
-        return rows_by_unit(STEPS[step](vm.open(some, unit=unit, budget=vm.pure(1))).relation)
+        return rows_by_unit(STEPS[step](vm.open(held(some), unit=unit, budget=vm.pure(1))).relation)
 
     together = found(columns)
     assert set(together) == set("abc")
@@ -181,7 +182,7 @@ def test_what_becomes_of_a_unit_in_two_tables_does_not_depend_on_others() -> Non
     unit = vm.per("u", rows=3)
 
     def found(one: Columns, two: Columns) -> dict[str, list[tuple[Any, ...]]]:
-        tables = vm.open({"one": one, "two": two}, unit=unit, budget=vm.pure(1))
+        tables = vm.open({"one": held(one), "two": held(two)}, unit=unit, budget=vm.pure(1))
         return rows_by_unit(tables["one"].join(tables["two"], on="k").relation)
 
     together = found(left, right)
@@ -193,7 +194,7 @@ def test_what_becomes_of_a_unit_in_two_tables_does_not_depend_on_others() -> Non
 
 def test_a_sample_has_all_rows_of_a_unit_or_none() -> None:
     columns = table_of(seed=13, units="abcdefgh", rows=30)
-    table = vm.open(columns, unit=vm.per("u", rows=3), budget=vm.pure(1))
+    table = vm.open(held(columns), unit=vm.per("u", rows=3), budget=vm.pure(1))
     everything = rows_by_unit(table.relation)
     sampled = rows_by_unit(table.relation.sample("1/2", salt="s"))
     assert 0 < len(sampled) < len(everything)

@@ -19,6 +19,7 @@ import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 import numpy.typing as npt
 
+from viameter.sampling import Tape
 from viameter.sampling.families import Family, Gaussian, Laplace
 
 PRECISION = 400
@@ -325,3 +326,82 @@ def stratified(count: int, kind: str, scale: Fraction, edges: Sequence[int]) -> 
     below = np.cumsum(bin_probabilities(kind, scale, edges))
     inside = [edges[0] - 1, *edges]
     return np.array([inside[min(bisect.bisect(below, (k + 0.5) / count), len(edges))] for k in range(count)])
+
+
+# Selection
+
+BITS = 3000
+
+
+def exp_to_bits(x: Fraction, bits: int = BITS) -> Fraction:
+    """exp(-x) to so many bits; 0 where it is below 2^-100000."""
+    if x > 100_000:
+        return Fraction(0)
+    context = gmpy2.context(precision=bits)
+    value = context.exp(gmpy2.mpfr(gmpy2.mpq(-x.numerator, x.denominator), 0, context))
+    return Fraction(*map(int, value.as_integer_ratio()))
+
+
+def exponents(scores: Sequence[Any], scale: Fraction) -> list[Fraction]:
+    top = max(Fraction(score) for score in scores)
+    return [(top - Fraction(score)) / scale for score in scores]
+
+
+def boundaries(scores: Sequence[Any], scale: Fraction) -> list[Fraction]:
+    """Where u passes from one candidate to the next: partial sums over the total, and 1 at the end."""
+    weights = [exp_to_bits(x) for x in exponents(scores, scale)]
+    total = sum(weights)
+    return [sum(weights[: i + 1], Fraction(0)) / total for i in range(len(weights))]
+
+
+def located(ends: Sequence[Fraction], u: Fraction) -> int:
+    """The candidate of a uniform number; the ends must be known well enough to tell."""
+    for index, end in enumerate(ends):
+        assert index == len(ends) - 1 or abs(u - end) > Fraction(2) ** (64 - BITS), "the oracle has too few bits"
+        if u < end:
+            return index
+    raise AssertionError("u is not below 1")
+
+
+def tape(u: Fraction, length: int = 1024) -> Tape:
+    """The bits of a number in [0, 1), up to so many bytes."""
+    return Tape(math.floor(u * 2 ** (8 * length)).to_bytes(length, "big"))
+
+
+def chance_of_more(statistic: float, degrees: int) -> float:
+    """P(chi-square > statistic), for an even number of degrees of freedom."""
+    assert degrees % 2 == 0
+    half = statistic / 2
+    return math.exp(-half) * sum(half**j / math.factorial(j) for j in range(degrees // 2))
+
+
+def p_value(counts: Sequence[int], chances: Sequence[float]) -> float:
+    """How probable it is that counts of cells with these chances are as far off as these are, or more."""
+    total = sum(counts)
+    assert abs(sum(chances) - 1) < 1e-9 and min(chances) * total > 50
+    statistic = sum(
+        (count - total * chance) ** 2 / (total * chance) for count, chance in zip(counts, chances, strict=True)
+    )
+    return chance_of_more(statistic, len(counts) - 1)
+
+
+def laplace_cdf(x: int, scale: float) -> float:
+    a = math.exp(-1 / scale)
+    return 1 - a ** (x + 1) / (1 + a) if x >= 0 else a**-x / (1 + a)
+
+
+def chances_laplace(scores: Sequence[int], scale: float) -> list[float]:
+    """Each candidate's chance to have the largest sum, and to be the first of those: by adding up over that sum."""
+    low, high = min(scores) - int(45 * scale), max(scores) + int(45 * scale)
+    chances = [0.0] * len(scores)
+    for total in range(low, high):
+        at_most = [laplace_cdf(total - score, scale) for score in scores]
+        less = [laplace_cdf(total - score - 1, scale) for score in scores]
+        after = [1.0]
+        for chance in reversed(at_most):
+            after.append(after[-1] * chance)
+        before = 1.0
+        for index in range(len(scores)):
+            chances[index] += before * (at_most[index] - less[index]) * after[len(scores) - 1 - index]
+            before *= less[index]
+    return chances

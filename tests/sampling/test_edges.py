@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.sampling.streams import Choices
 
 from viameter.errors import NotExact, NumberError, ParameterError, ViameterError, plain
@@ -29,14 +30,14 @@ NOISE: dict[str, Callable[..., Any]] = {
     "gaussian": discrete_gaussian,
     "geometric": geometric,
 }
-EVERY_NOISE = pytest.mark.parametrize("name", NOISE)
+EVERY_NOISE = for_each("name", NOISE)
 
 # Text that Python refuses to make of an integer: an error must not need it.
 HUGE = 10**5000
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize("scale", ["1/3", "10", "1000", str(2**40)])
+@for_each("scale", ["1/3", "10", "1000", str(2**40)])
 def test_numbers_of_draws(name: str, scale: str) -> None:
     draw = NOISE[name]
     chunk = engine_module._CHUNK
@@ -50,15 +51,13 @@ def test_numbers_of_draws(name: str, scale: str) -> None:
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+@for_each("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
 def test_numbers_of_draws_may_be_numpy_integers(name: str, kind: Callable[[int], Any]) -> None:
     assert len(NOISE[name](kind(100), 50)) == 100
 
 
 # Once: `bernoulli` hands on n as it is, so that n * 32 is computed in 8 or 16 bits: 4 coins come out instead of 100.
-@pytest.mark.parametrize(
-    "n", [np.int8(100), np.uint8(100), np.int16(2000), np.int32(100), np.int64(100), np.uint64(100)]
-)
+@for_each("n", [np.int8(100), np.uint8(100), np.int16(2000), np.int32(100), np.int64(100), np.uint64(100)])
 def test_numbers_of_coins_may_be_numpy_integers(n: Any) -> None:
     assert len(bernoulli(n, "1/2")) == int(n)
 
@@ -75,9 +74,7 @@ def test_no_coins() -> None:
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize(
-    "n", [-1, 1.0, 2.5, True, False, np.bool_(True), "3", Fraction(3), [3], np.array([3])], ids=repr
-)
+@for_each("n", [-1, 1.0, 2.5, True, False, np.bool_(True), "3", Fraction(3), [3], np.array([3])])
 def test_numbers_of_draws_that_are_none(name: str, n: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         NOISE[name](n, 3)
@@ -87,7 +84,7 @@ def test_numbers_of_draws_that_are_none(name: str, n: Any) -> None:
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize(
+@for_each(
     ("scale", "error", "said"),
     [
         (0, NumberError, "scale=0 "),
@@ -110,7 +107,6 @@ def test_numbers_of_draws_that_are_none(name: str, n: Any) -> None:
         (None, ParameterError, "scale is missing"),
         ([1], NumberError, "list"),
     ],
-    ids=repr,
 )
 def test_scales_that_are_none(name: str, scale: Any, error: type[ViameterError], said: str) -> None:
     for count in (None, 5):
@@ -121,14 +117,14 @@ def test_scales_that_are_none(name: str, scale: Any, error: type[ViameterError],
 
 # Once: Decimal("sNaN") and ([],) say that they are hashable and are not; the cache of scales raises TypeError.
 @EVERY_NOISE
-@pytest.mark.parametrize("scale", [Decimal("sNaN"), ([],)], ids=repr)
+@for_each("scale", [Decimal("sNaN"), ([],)], ids=repr)
 def test_what_cannot_be_hashed_gets_an_error_of_the_library(name: str, scale: Any) -> None:
     with pytest.raises(NumberError):
         NOISE[name](scale=scale)
 
 
 # Once: the text of the error needs the digits of the number, and Python raises a ValueError of its own.
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda: discrete_laplace(scale=HUGE),
@@ -157,7 +153,7 @@ def test_more_draws_than_any_memory_holds_get_an_error_that_says_so(n: int) -> N
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize(
+@for_each(
     "scale",
     ["1e-9", "1e-100", "1e-160", "1e-400", pytest.param(Fraction(1, HUGE), id="1e-5000")],
 )
@@ -167,7 +163,7 @@ def test_tiny_scales_are_quick_and_nearly_always_zero(name: str, scale: Any) -> 
 
 
 @EVERY_NOISE
-@pytest.mark.parametrize("scale", ["1e-9", "1e-400"])
+@for_each("scale", ["1e-9", "1e-400"])
 def test_tiny_scales_are_exact_where_a_word_does_not_decide(name: str, scale: str) -> None:
     """Bits of 0 pick the cell of least weight until one of them is 1: its weight is not 0, only very small."""
     make = noise.gaussian_engine if name == "gaussian" else noise.laplace_engine
@@ -222,7 +218,7 @@ def test_more_scales_than_are_kept(name: str) -> None:
 # The other draws
 
 
-@pytest.mark.parametrize("chance", [-1, 2, "-1e-9", "1.0000001", Fraction(-1, 3)], ids=str)
+@for_each("chance", [-1, 2, "-1e-9", "1.0000001", Fraction(-1, 3)])
 def test_probabilities_that_are_none(chance: Any) -> None:
     for count in (None, 3):
         with pytest.raises(NumberError) as caught:
@@ -239,7 +235,7 @@ def test_exponents_that_are_none() -> None:
         bernoulli_exp(0.5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("bound", [0, -1, True, 2.0, "3", Fraction(3), None], ids=repr)
+@for_each("bound", [0, -1, True, 2.0, "3", Fraction(3), None])
 def test_bounds_that_are_none(bound: Any) -> None:
     with pytest.raises(NumberError) as caught:
         uniform_below(bound)

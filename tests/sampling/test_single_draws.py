@@ -12,6 +12,7 @@ from typing import Any
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.sampling.oracles import PRECISION, as_fraction, exp_fraction, exp_minus, real
 from tests.sampling.streams import Choices, Line, NeedBits, bernoulli_module, explore, split_word, use_coins
 
@@ -71,7 +72,7 @@ def enclose(run: Callable[[Choices], bool], words: int) -> tuple[Fraction, Fract
     return low, high
 
 
-@pytest.mark.parametrize("probability", PROBABILITIES, ids=str)
+@for_each("probability", PROBABILITIES)
 def test_bernoulli_by_words(probability: Fraction) -> None:
     low, high = enclose(lambda stream: bernoulli(probability, stream), 3)
     assert low <= probability <= high
@@ -88,7 +89,7 @@ def test_bernoulli_by_bits(probability: Fraction, bits: int, monkeypatch: pytest
     assert found <= probability <= found + law.open
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
+@for_each("exponent", EXPONENTS)
 def test_bernoulli_exp_by_words(exponent: Fraction) -> None:
     low, high = enclose(lambda stream: bernoulli_exp(exponent, stream), 3)
     assert low <= exp_fraction(exponent) <= high
@@ -154,7 +155,7 @@ def test_a_chance_that_is_tiny_is_still_right() -> None:
     assert low < high
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 255, 256])
+@for_each("bound", [1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 255, 256])
 def test_uniform_below(bound: int) -> None:
     # A first draw, and a second one where it was refused.
     law = explore(lambda stream: uniform_below(bound, stream), least=Fraction(1, 2 * bound))

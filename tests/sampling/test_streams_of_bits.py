@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.sampling.oracles import LAPLACE, bin_probabilities, binned, edges_for, fit
 
 from viameter.sampling import (
@@ -31,14 +32,14 @@ from viameter.sampling.entropy import FEW_BYTES, CipherStream, Stream, SystemEnt
 
 
 # Once: a seed below 2^128 is only where AES starts to count, so that seed 8 is seed 7 without its first 16 bytes.
-@pytest.mark.parametrize("seed", [0, 1, 7, 1000])
+@for_each("seed", [0, 1, 7, 1000])
 def test_tapes_of_neighboring_seeds_share_nothing(seed: int) -> None:
     here, there = (bytes(Tape.seeded(number).stream(0).take(4096)) for number in (seed, seed + 1))
     blocks = {here[start : start + 16] for start in range(0, 4096, 16)}
     assert not blocks & {there[start : start + 16] for start in range(0, 4096, 16)}
 
 
-@pytest.mark.parametrize("seed", [0, 5, 2**64, 2**200])
+@for_each("seed", [0, 5, 2**64, 2**200])
 def test_a_seed_gives_the_same_tape_every_time(seed: int) -> None:
     first, second = (discrete_laplace(1000, 30, entropy=Tape.seeded(seed)) for _ in range(2))
     assert (first == second).all()

@@ -12,6 +12,7 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.sampling.oracles import (
     FAMILIES,
     GAUSSIAN,
@@ -301,8 +302,8 @@ def test_exponents_of_acceptance_are_at_most_one_at_any_scale(kind: str) -> None
     assert Fraction(1, 20) < largest < Fraction(1, 2)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", SCALES, ids=str)
+@for_each("kind", KINDS)
+@for_each("scale", SCALES)
 def test_slopes_give_the_exponent(kind: str, scale: Fraction) -> None:
     family = production_engine(kind, scale).family
     slope, curvature = family.slopes()

@@ -15,6 +15,7 @@ from typing import Any
 import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.sampling.oracles import (
     PRECISION,
     as_fraction,
@@ -452,8 +453,8 @@ def test_draws_are_what_is_accepted_in_every_chunk(number: int, chunk: int, monk
         assert len(drawn) == count
 
 
-@pytest.mark.parametrize("wanted", [0, 1, 5, 10, 12])
-@pytest.mark.parametrize("refused", [[], [0], [9], [0, 4, 9], [11, 10, 2, 3], list(range(12)), [5, 6, 7, 8, 9, 10, 11]])
+@for_each("wanted", [0, 1, 5, 10, 12])
+@for_each("refused", [[], [0], [9], [0, 4, 9], [11, 10, 2, 3], list(range(12)), [5, 6, 7, 8, 9, 10, 11]])
 def test_refused_proposals_are_replaced_by_accepted_ones_and_by_each_once(refused: list[int], wanted: int) -> None:
     values = np.arange(100, 112)
     accepted = [100 + place for place in range(12) if place not in refused]
@@ -462,8 +463,8 @@ def test_refused_proposals_are_replaced_by_accepted_ones_and_by_each_once(refuse
     assert len(set(kept)) == len(kept) and set(kept) <= set(accepted)
 
 
-@pytest.mark.parametrize("scale", [200, 1000, 12345, 10**6, 10**9])
-@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+@for_each("scale", [200, 1000, 12345, 10**6, 10**9])
+@for_each("name", ["laplace", "gaussian"])
 def test_about_as_many_are_refused_as_is_planned_for(name: str, scale: int) -> None:
     make = noise.gaussian_engine if name == "gaussian" else noise.laplace_engine
     engine = make(Fraction(scale))
@@ -485,7 +486,7 @@ class Far(Laplace):
         return Far.magnitude
 
 
-@pytest.mark.parametrize("magnitude", [2**62, LARGEST - 1, LARGEST, LARGEST + 1, 2**63 + 1, 2**64, 2**64 + 5, 2**200])
+@for_each("magnitude", [2**62, LARGEST - 1, LARGEST, LARGEST + 1, 2**63 + 1, 2**64, 2**64 + 5, 2**200])
 def test_noise_beyond_64_bits_stops_at_the_largest_and_never_wraps(magnitude: int) -> None:
     family = Far(Fraction(3), 3, 1)
     engine = tiny_engine(family, fraction=2, accept=3, high=1)

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.query.engines.postgres_server import running_server
 from tests.service.serving import Running, running_in
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL server that is good for ledgers, too; tests make databases of their own."""
+    with running_server(durable=True) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -201,7 +201,7 @@ class Running:
 
     def new_client(self, **options: Any) -> httpx.Client:
         """Somebody who sends requests, and closes the client when done; without a socket."""
-        base = f"http://127.0.0.1{self.service.config.server.prefix}"
+        base = f"http://127.0.0.1:8000{self.service.config.server.prefix}"
         return httpx.Client(base_url=base, transport=InProcess(self.app), **options)
 
     @property
@@ -257,9 +257,13 @@ class Running:
 @contextlib.contextmanager
 def service_of(config: Config) -> Iterator[Running]:
     """Open a service and what stands around it; close all of it in the end."""
-    with keeping_logs() as logs, contextlib.closing(open_service(config)) as service:
-        with _app_of(service) as app, contextlib.ExitStack() as closing:
-            yield Running(service, app, logs, closing)
+    with (
+        keeping_logs() as logs,
+        contextlib.closing(open_service(config)) as service,
+        _app_of(service) as app,
+        contextlib.ExitStack() as closing,
+    ):
+        yield Running(service, app, logs, closing)
 
 
 _IDLE: dict[str, list[Any]] = {}
@@ -275,6 +279,7 @@ def _app_of(service: Service) -> Iterator[Any]:
     else:
         front = create_app(service)
     yield front
+    del front.app.state.service
     idle.append(front.app)
 
 
@@ -362,9 +367,11 @@ class Ready:
     def copy_to(self, folder: Path) -> dict[str, str]:
         """Another service, whose files are in another folder; the tokens that open it, and no other."""
         for name, content in self.files.items():
+            (folder / name).touch(mode=0o600)
             (folder / name).write_bytes(content)
         tokens = {person: fresh_token() for person in self.people}
         with contextlib.closing(sqlite3.connect(folder / "service.db")) as database, database:
+            database.execute("PRAGMA synchronous = OFF")
             places = (str(self.folder), str(folder))
             database.execute("UPDATE viameter_datasets SET place = replace(place, ?, ?)", places)
             for person, token in tokens.items():
@@ -377,11 +384,14 @@ _READY: list[Ready] = []
 
 
 @contextlib.contextmanager
-def running_in(folder: Path, *, datasets: list[dict[str, Any]] | None = None, **sections: Any) -> Iterator[Running]:
-    """A service in a folder with "visits", "wages" and people of every role."""
+def running_in(
+    folder: Path, *, datasets: list[dict[str, Any]] | None = None, like: Ready | None = None, **sections: Any
+) -> Iterator[Running]:
+    """A service in a folder with "visits", "wages" and people of every role; or one `like` another was."""
     make_folder(folder / "data")
     is_usual = datasets is None and not {"sources", "storage"} & set(sections)
-    tokens = _READY[0].copy_to(folder) if is_usual and _READY else {}
+    ready = like or (_READY[0] if is_usual and _READY else None)
+    tokens = {} if ready is None else ready.copy_to(folder)
     with service_of(make_config(folder, datasets=datasets, **sections)) as running:
         if tokens:
             running.tokens.update(tokens)

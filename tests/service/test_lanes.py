@@ -13,7 +13,6 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 from tests.faulty_proxy import FaultyProxy
-from tests.query.engines.postgres_server import running_server
 from tests.service.serving import PATIENCE, WAGES, Running
 from tests.service.test_waiting import engine_is_busy, wait_until
 
@@ -38,14 +37,16 @@ ANALYST = "analyst-all"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """A warehouse with a table, and a view that nobody sees the end of."""
-    with running_server() as url:
-        with psycopg.connect(url) as made:
-            made.execute("CREATE TABLE visits AS SELECT i AS patient, i % 5 AS ward FROM generate_series(1, 100) i")
-            made.execute("CREATE TABLE rows AS TABLE visits")  # of its own: shared ones would have one budget
-            made.execute("CREATE VIEW endless AS SELECT patient, ward FROM rows WHERE pg_sleep(3600) IS NOT NULL")
-        yield url
+def server(server: str) -> str:
+    """The URL of a warehouse with a table, and a view that nobody sees the end of."""
+    with psycopg.connect(server, autocommit=True) as made:
+        made.execute("CREATE DATABASE warehouse")
+    url = server.replace("/postgres?", "/warehouse?")
+    with psycopg.connect(url) as made:
+        made.execute("CREATE TABLE visits AS SELECT i AS patient, i % 5 AS ward FROM generate_series(1, 100) i")
+        made.execute("CREATE TABLE rows AS TABLE visits")  # of its own: shared ones would have one budget
+        made.execute("CREATE VIEW endless AS SELECT patient, ward FROM rows WHERE pg_sleep(3600) IS NOT NULL")
+    return url
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def start(run_service: Start, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatc
     """A service of the warehouse and of a file; once it has begun, waits are short, so that tests are."""
 
     def started(**limits: Any) -> Running:
-        url = f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres"
+        url = f"postgresql://postgres@127.0.0.1:{proxy.port}/warehouse"
         sources = {"files": {"folder": "data"}, "warehouse": {"url": url}}
         made = run_service(datasets=[REMOTE, ENDLESS, WAGES], sources=sources, limits=limits)
         monkeypatch.setattr(postgres_links, "LONGEST_PROBE", 0.5)

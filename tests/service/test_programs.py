@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.service.forks import run_in_a_fork
 
 from viameter.errors import FormatError, ParameterError, ViameterError
 from viameter.logic.errors import SolverMissing
@@ -42,6 +41,18 @@ ENDLESS = ONE.format(name="endless", what="s + vm.lap(1 / eps)").replace("return
 ENDLESS = ENDLESS.replace("    return", "    s = s * s + 1\n" * 60 + "    return")
 
 
+@pytest.fixture
+def fresh() -> None:
+    """For tests of the process itself: one that is started as it is for users."""
+
+
+@pytest.fixture(autouse=True)
+def _forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "fresh" not in request.fixturenames:
+        monkeypatch.setattr(programs, "run_alone", run_in_a_fork)
+
+
+@pytest.mark.usefixtures("fresh")
 def test_a_right_program_is_proved_with_a_certificate_that_holds(tmp_path: Path) -> None:
     (found,) = verify_submitted(HEAD + RIGHT, bound="eps")
     assert set(found) == KEYS
@@ -84,7 +95,7 @@ def test_of_two_programs_one_may_be_wrong() -> None:
 
 
 def test_what_is_not_decided_in_time_is_unknown() -> None:
-    (found,) = verify_submitted(HEAD + HARD, bound="pure 1", seconds=1)
+    (found,) = verify_submitted(HEAD + HARD, bound="pure 1", seconds=0.5)
     assert set(found) == KEYS
     assert (found["program"], found["status"], found["bound"]) == ("hard", "UNKNOWN", "1")
     assert found["explanation"].startswith("UNKNOWN: neither a proof nor a counterexample was found")
@@ -111,6 +122,7 @@ def test_the_time_is_shared_and_what_is_not_needed_is_left_to_the_others(monkeyp
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("fresh")
 def test_programs_whose_turn_does_not_come_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, """
         import time
@@ -224,6 +236,7 @@ def test_all_text_of_the_user_is_escaped_in_the_html() -> None:
         assert "q&lt;1&gt;" in found["html"] and "<1>" not in found["html"]
 
 
+@pytest.mark.usefixtures("fresh")
 def test_a_text_that_takes_much_memory_to_read_is_a_format_error() -> None:
     """Twenty-four inputs that each change in one direction: sixteen million directions together."""
     names = [f"q{place}" for place in range(24)]
@@ -269,6 +282,7 @@ def told_by(monkeypatch: pytest.MonkeyPatch, code: str, **limits: Any) -> Any:
     return found["told"]
 
 
+@pytest.mark.usefixtures("fresh")
 def test_the_process_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VIAMETER_SECRET", "PYTHONPATH", "HOME", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD_NOT"):
         monkeypatch.setenv(name, "a secret of the parent")
@@ -282,6 +296,7 @@ def test_the_process_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyP
     assert "secret" not in json.dumps(seen)
 
 
+@pytest.mark.usefixtures("fresh")
 def test_the_process_has_its_limits_before_it_reads_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = told_by(monkeypatch, """
         def tell():
@@ -295,6 +310,7 @@ def test_the_process_has_its_limits_before_it_reads_the_request(monkeypatch: pyt
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("fresh")
 def test_the_process_is_isolated_and_writes_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     target = tmp_path / "written"
     seen = told_by(monkeypatch, f"""
@@ -313,6 +329,7 @@ def test_the_process_is_isolated_and_writes_no_file(monkeypatch: pytest.MonkeyPa
     assert not target.exists() or target.read_text(encoding="utf-8") == ""
 
 
+@pytest.mark.usefixtures("fresh")
 def test_more_memory_than_allowed_is_unknown_for_this_program_and_those_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -386,6 +403,7 @@ def test_a_missing_solver_is_an_error_that_says_how_to_get_it(monkeypatch: pytes
         verify_submitted(HEAD + RIGHT)
 
 
+@pytest.mark.usefixtures("fresh")
 def test_a_process_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "LEAST_MEMORY", 1)
     with pytest.raises(ViameterError, match="did not start with memory=67108864"):
@@ -412,6 +430,7 @@ def test_a_process_that_ends_before_it_knows_the_names_is_a_format_error(monkeyp
         verify_submitted(HEAD + RIGHT)
 
 
+@pytest.mark.usefixtures("fresh")
 def test_half_a_line_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is stopped while it says that something is proved has not said so."""
     whole = json.dumps({"verdict": {"program": "a", "status": "PROVED"}})
@@ -442,6 +461,7 @@ def soon(holds: Callable[[], Any], seconds: float = 60) -> Any:
     return None
 
 
+@pytest.mark.usefixtures("fresh")
 def test_when_its_time_is_over_the_process_is_killed_with_all_that_it_started(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -464,6 +484,7 @@ time.sleep(600)
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("fresh")
 def test_time_of_the_processor_is_limited_too(monkeypatch: pytest.MonkeyPatch) -> None:
     child(monkeypatch, """
         import time
@@ -475,25 +496,6 @@ def test_time_of_the_processor_is_limited_too(monkeypatch: pytest.MonkeyPatch) -
     """)  # fmt: skip
     (found,) = verify_submitted(HEAD + RIGHT, seconds=100)
     assert found["explanation"] == f"UNKNOWN: {programs.OUT_OF_TIME}."
-
-
-@pytest.fixture
-def searching(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, list[Any], threading.Thread]]:
-    """The number of a process that is at work on a program that it cannot decide, and where its verdicts will be."""
-    results: list[Any] = []
-    thread = threading.Thread(
-        target=lambda: results.append(verify_submitted(HEAD + RIGHT + ENDLESS, bound="eps", seconds=300))
-    )
-    before = set(children())
-    thread.start()
-    number = soon(lambda: next(iter(set(children()) - before), 0))
-    assert number
-    try:
-        yield number, results, thread
-    finally:
-        if alive(number):
-            os.kill(number, signal.SIGKILL)
-        thread.join(60)
 
 
 def children() -> list[int]:
@@ -510,27 +512,24 @@ def children() -> list[int]:
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at the process from outside")
-def test_a_process_that_is_killed_has_not_decided(
-    searching: tuple[int, list[Any], threading.Thread],
-) -> None:
-    number, results, thread = searching
-    assert soon(lambda: processor_time(number) > 3)  # it is past the first program
-    os.kill(number, signal.SIGKILL)
-    thread.join(60)
-    first, second = results[0]
+def test_a_process_that_is_killed_has_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    child(monkeypatch, """
+        import os, signal
+        verify = p.verify
+        def killed(program, bound, seconds):
+            if program.name == "doubled":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return verify(program, bound, seconds=seconds)
+        p.verify = killed
+    """)  # fmt: skip
+    first, second = verify_submitted(HEAD + RIGHT + WRONG, bound="eps")
     assert (first["program"], first["status"]) == ("noisy", "PROVED")
-    assert (second["program"], second["status"]) == ("endless", "UNKNOWN")
+    assert (second["program"], second["status"]) == ("doubled", "UNKNOWN")
     assert second["explanation"] == f"UNKNOWN: {programs.STOPPED}." and set(second) == KEYS
 
 
-def processor_time(number: int) -> float:
-    """Seconds that a process has computed."""
-    parts = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
-
-
 @pytest.mark.long
+@pytest.mark.usefixtures("fresh")
 def test_a_search_that_does_not_end_is_killed() -> None:
     first, second = verify_submitted(HEAD + RIGHT + ENDLESS, bound="eps", seconds=2)
     assert (first["status"], second["status"]) == ("PROVED", "UNKNOWN")
@@ -539,6 +538,7 @@ def test_a_search_that_does_not_end_is_killed() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("fresh")
 def test_many_threads_may_ask_at_once() -> None:
     texts = [HEAD + ONE.format(name=f"p{place}", what=f"q + vm.lap({place + 1} / eps)") for place in range(4)]
     with ThreadPoolExecutor(4) as pool:

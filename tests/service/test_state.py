@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -35,23 +36,18 @@ FIRST = Path(__file__).parent / "versions" / "first.db"
 ANN = Grant(Role.ANALYST, "visits")
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The URL of a PostgreSQL server."""
-    from tests.query.engines.postgres_server import running_server
-
-    with running_server(durable=True) as url:
-        yield url
-
-
 def new_database(url: str) -> str:
     """The URL of a new database on a server."""
-    import psycopg
-
     name = f"service_{next(NUMBERS)}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return url.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(scope="module")
+def database(server: str) -> str:
+    """The URL of a database for one test after the other."""
+    return new_database(server)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -59,7 +55,11 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where new tables can be made: a path, or a URL."""
     if request.param == "sqlite":
         return str(tmp_path / "folder" / "service.db")
-    return new_database(request.getfixturevalue("server"))
+    url: str = request.getfixturevalue("database")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET lock_timeout = '60s'")
+        connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    return url
 
 
 @pytest.fixture
@@ -340,8 +340,6 @@ def test_what_cannot_be_opened_is_said_without_its_password(tmp_path: Path) -> N
 @pytest.fixture
 def on_postgres(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """A service that has everything in PostgreSQL: ledger, tables, and one of its datasets."""
-    import psycopg
-
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
     books, rows = new_database(server), new_database(server)
     with psycopg.connect(rows, autocommit=True) as connection:

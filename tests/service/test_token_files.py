@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -172,14 +171,15 @@ def test_a_new_token_goes_to_the_file_that_was_named(tmp_path: Path) -> None:
     service.close()
 
 
-def test_a_terminal_shows_a_new_token(tmp_path: Path) -> None:
+def test_a_terminal_shows_a_new_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a real terminal, as an operator has one."""
     folder = tmp_path / "service"
     open_service(bundled_config(folder)).close()
     outside, inside = pty.openpty()
-    command = [str(Path(sys.executable).parent / "viameter"), "serve", "--folder", str(folder), "--new-admin-token"]
-    subprocess.run(command, stdout=inside, stderr=inside, stdin=subprocess.DEVNULL, check=True)
-    os.close(inside)
-    assert b"vmt_" in os.read(outside, 10_000)
+    with os.fdopen(inside, "w") as terminal, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", terminal)
+        main.main(["serve", "--folder", str(folder), "--new-admin-token"], standalone_mode=False)
+        terminal.flush()
+        assert b"vmt_" in os.read(outside, 10_000)
     os.close(outside)
     assert not (folder / "service.db.admin-token").exists()

@@ -59,8 +59,9 @@ def test_tables_hold_hashes_and_no_secret(run_service: Start) -> None:
     assert not any(secret.removeprefix("vmt_") in running.log_text() for secret in secrets)
 
 
-def test_the_file_of_the_tables_is_for_its_owner_alone(running: Running) -> None:
-    assert Path(running.service.config.storage.state).stat().st_mode & 0o077 == 0
+def test_the_file_of_the_tables_is_for_its_owner_alone(run_service: Callable[..., Running]) -> None:
+    new = run_service(datasets=[])
+    assert Path(new.service.config.storage.state).stat().st_mode & 0o077 == 0
 
 
 def test_a_token_is_shown_once(running: Running) -> None:
@@ -107,7 +108,7 @@ def test_revoking_counts_in_mid_use(running: Running) -> None:
     person = running.service.state.who_has(made["token"])
     assert person is not None
     cookie = running.service.state.sign_in(person, hours=1)
-    with httpx.Client(base_url=running.url, headers={"authorization": f"Bearer {made['token']}"}) as client:
+    with running.new_client(headers={"authorization": f"Bearer {made['token']}"}) as client:
         assert client.get(f"{API}/me").status_code == 200
         assert running.api("nobody", "DELETE", f"/me/tokens/{made['id']}").json() == {"done": True}
         assert client.get(f"{API}/me").status_code == 401

@@ -18,7 +18,7 @@ import httpx
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.service.serving import API, QUESTION, Running
+from tests.service.serving import API, QUESTION, Running, running_in
 from tests.service.test_access import API_ROUTES, BODIES, PAGE_ROUTES, cookie_of, filled
 
 from viameter.errors import LedgerUnavailable
@@ -74,6 +74,13 @@ class Faults:
     """Makes the statement of a number fail, of those that are sent from now on to a kind of storage."""
 
     def __init__(self, running: Running, patch: pytest.MonkeyPatch) -> None:
+        self.running = running
+        reply = running.ask("admin", "visits", key="known")
+        assert reply.status_code == 200, reply.text
+        running.service.state.add_person("somebody", (), by="admin")
+        self.entry = {"visits": str(reply.json()["entry"])}
+        """The entry of a charge, asked by the admin."""
+        self.cookie = cookie_of(running, "admin")
         ledger = running.service.ledger
         store: Any = ledger.store
         patch.setattr(ledger, "_patience", 0.0)
@@ -122,12 +129,10 @@ def faults(running: Running) -> Iterator[Faults]:
 
 
 @pytest.fixture(scope="module")
-def entry(running: Running) -> dict[str, str]:
-    """The entry of a charge, asked by the admin under the key "known"."""
-    reply = running.ask("admin", "visits", key="known")
-    assert reply.status_code == 200, reply.text
-    running.service.state.add_person("somebody", (), by="admin")
-    return {"visits": str(reply.json()["entry"])}
+def faults_of_releases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
+    """At another service, so that the ledger of the first stays short: many routes read all of it."""
+    with running_in(tmp_path_factory.mktemp("releases")) as running, pytest.MonkeyPatch.context() as patch:
+        yield Faults(running, patch)
 
 
 FORMS: dict[str, Callable[[str], dict[str, str]]] = {
@@ -144,12 +149,13 @@ FORMS: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
-def prepared(running: Running, entry: dict[str, str], method: str, path: str, key: str) -> Callable[[], httpx.Response]:
+def prepared(faults: Faults, method: str, path: str, key: str) -> Callable[[], httpx.Response]:
     """A request to a route that would do what the route is for; whoever sends it is signed in before."""
-    at = filled(path, running, entry, "admin", "visits")
+    running = faults.running
+    at = filled(path, running, faults.entry, "admin", "visits")
     sent: dict[str, Any] = {}
     if (method, path) in PAGE_ROUTES:
-        secret = "" if path == "/login" else cookie_of(running, "admin")
+        secret = {"/login": "", "/logout": cookie_of(running, "admin")}.get(path, faults.cookie)
         sent["headers"] = {"cookie": f"{COOKIE}={secret}"} if secret else {}
         if method == "POST":
             sent["data"] = {"guard": guard_of(secret), **(FORMS[path](key) if path in FORMS else {})}
@@ -172,13 +178,16 @@ KINDS = {"state": OF_TABLES, "ledger": OF_LEDGERS, "ledger, gone": GONE}
 @pytest.mark.parametrize("where", list(KINDS))
 @pytest.mark.parametrize(("method", "path"), ROUTES, ids=str)
 def test_trouble_of_storage_is_503_wherever_it_comes(
-    running: Running, faults: Faults, entry: dict[str, str], method: str, path: str, where: str
+    faults: Faults, faults_of_releases: Faults, method: str, path: str, where: str
 ) -> None:
     """Statement after statement fails, until a request comes through; the kinds of failures take turns."""
+    is_release = path.endswith(("/releases", "/release"))
+    faults = faults_of_releases if is_release else faults
+    running = faults.running
     kinds = itertools.cycle(KINDS[where].items())
     for number in range(1, 400):
         name, error = next(kinds)
-        send = prepared(running, entry, method, path, key=f"{where}-{next(NUMBERS)}")
+        send = prepared(faults, method, path, key=f"{where}-{next(NUMBERS)}")
         before = running.spent()
         with faults.at(where.partition(",")[0], number, error):
             reply = send()
@@ -190,7 +199,7 @@ def test_trouble_of_storage_is_503_wherever_it_comes(
         assert int(reply.headers["retry-after"]) > 0, said
         if NOTHING_SPENT in reply.text:
             assert running.spent() == before, said
-        if path.endswith(("/releases", "/release")):
+        if is_release:
             # The same key again: charged once, whatever became of the first time.
             assert send().status_code in (200, 202, 303, 410), said
             assert 0 < running.spent().rho - before.rho <= COST, said
@@ -206,9 +215,9 @@ def test_metrics_need_storage_for_the_token_alone(running: Running, faults: Faul
             assert faults.has_failed
 
 
-def test_the_log_says_what_failed_and_where(running: Running, faults: Faults, entry: dict[str, str]) -> None:
+def test_the_log_says_what_failed_and_where(running: Running, faults: Faults) -> None:
     for where, kind in (("state", "OperationalError"), ("ledger", "LedgerUnavailable")):
-        send = prepared(running, entry, "GET", f"{API}/datasets/{{dataset}}/history", "")
+        send = prepared(faults, "GET", f"{API}/datasets/{{dataset}}/history", "")
         with faults.at(where, 1, OF_SQLITE["full"]):
             number = send().headers["x-request-id"]
         line = next(one for one in running.lines_of(number) if one["event"] == "unavailable")

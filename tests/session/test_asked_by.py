@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import OverBudget, ParameterError, SealedError
@@ -14,7 +15,9 @@ ROWS = {"ward": ["A", "B"] * 50, "wait": list(range(100))}
 
 
 def test_people_share_the_budget_and_not_their_keys(tmp_path: Path) -> None:
-    table = vm.open(ROWS, unit=vm.per_row(), budget=vm.pure(1), ledger=tmp_path / "b.db", dataset="visits", by="root")
+    table = vm.open(
+        held(ROWS), unit=vm.per_row(), budget=vm.pure(1), ledger=tmp_path / "b.db", dataset="visits", by="root"
+    )
     ann, bob = table.asked_by("ann"), table.asked_by("bob")
     first = ann.agg(n=vm.count()).release(spend=vm.pure("1/4"), key="k")
     assert ann.agg(n=vm.count()).release(spend=vm.pure("1/4"), key="k").to_dicts() == first.to_dicts()
@@ -25,7 +28,9 @@ def test_people_share_the_budget_and_not_their_keys(tmp_path: Path) -> None:
 
 
 def test_scopes_of_a_person_pay_for_that_person_alone(tmp_path: Path) -> None:
-    table = vm.open(ROWS, unit=vm.per_row(), budget=vm.pure(1), ledger=tmp_path / "b.db", dataset="visits", by="root")
+    table = vm.open(
+        held(ROWS), unit=vm.per_row(), budget=vm.pure(1), ledger=tmp_path / "b.db", dataset="visits", by="root"
+    )
     assert table.ledger is not None
     table.ledger.define("visits@ann", vm.pure("1/4"), table.session.space, why="a test")
     ann, bob = table.asked_by("ann", scopes=["visits@ann"]), table.asked_by("bob")
@@ -37,7 +42,7 @@ def test_scopes_of_a_person_pay_for_that_person_alone(tmp_path: Path) -> None:
 
 def test_without_a_ledger_nobody_is_asked_by() -> None:
     with pytest.raises(ParameterError, match="ledger"):
-        vm.open(ROWS, unit=vm.per_row(), budget=vm.pure(1)).asked_by("ann")
+        vm.open(held(ROWS), unit=vm.per_row(), budget=vm.pure(1)).asked_by("ann")
 
 
 def test_a_deadline_stops_the_engine_and_lets_others_ask(tmp_path: Path) -> None:
@@ -59,7 +64,7 @@ def test_a_deadline_stops_the_engine_and_lets_others_ask(tmp_path: Path) -> None
 
 def test_a_question_has_its_time_even_behind_slow_ones(tmp_path: Path) -> None:
     where: dict[str, Any] = {"ledger": tmp_path / "b.db", "dataset": "visits"}
-    table = vm.open(ROWS, unit=vm.per_row(), budget=vm.pure(1), **where)
+    table = vm.open(held(ROWS), unit=vm.per_row(), budget=vm.pure(1), **where)
     turn = turn_of(table.session.source.on.backend)
     turn.lock.acquire()  # what the question of somebody else does, for longer than this one may run
     threading.Timer(2.0, turn.lock.release).start()

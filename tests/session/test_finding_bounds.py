@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NumberError, OverBudget, ParameterError
@@ -19,7 +20,7 @@ LOUD = vm.zcdp(10**6)
 
 
 def opened(values: list[Any], budget: Any = LOUD) -> Any:
-    return vm.open({"u": list(range(len(values))), "x": values}, unit=vm.per("u", rows=1), budget=budget)
+    return vm.open(held({"u": list(range(len(values))), "x": values}), unit=vm.per("u", rows=1), budget=budget)
 
 
 @pytest.mark.parametrize("within", [(-1000, 1000), (-(10**9), 10**9), (0, 2**50)], ids=str)
@@ -121,7 +122,7 @@ def test_bounds_are_rounded_outward_to_two_digits_of_their_distance() -> None:
 
 
 def test_what_is_no_range_or_quantile_is_refused_before_anything_is_spent() -> None:
-    table = vm.open({"u": [1], "x": [1.0], "s": ["a"]}, unit=vm.per("u", rows=1), budget=LOUD)
+    table = vm.open(held({"u": [1], "x": [1.0], "s": ["a"]}), unit=vm.per("u", rows=1), budget=LOUD)
     spend = vm.zcdp(1)
     refused: list[tuple[type[Exception], dict[str, Any]]] = [
         (ParameterError, {"within": 5}), (NumberError, {"within": (5, 1)}), (NumberError, {"within": (0, 2**53)}),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -44,7 +45,7 @@ def opened(book: Ledger, **options: Any) -> Any:
         "budget": vm.zcdp("1/2"),
         **options,
     }
-    return vm.open(ROWS, ledger=book, **given)
+    return vm.open(held(ROWS), ledger=book, **given)
 
 
 def by_ward(table: Any, keys: Any = ("A", "B"), wait: Any = None) -> Any:
@@ -154,17 +155,17 @@ def test_every_kind_of_question_takes_a_key(book: Ledger) -> None:
 
 
 def test_a_key_without_a_ledger_is_refused_and_so_is_what_else_needs_one() -> None:
-    table: Any = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1))
+    table: Any = vm.open(held(ROWS), unit=vm.per("patient", rows=5), budget=vm.zcdp(1))
     with pytest.raises(ParameterError, match="ledger="):
         table.agg(n=vm.count()).release(spend=vm.zcdp("1/10"), key="May")
     assert table.spent == vm.zcdp(0)
     for name, value in (("dataset", "visits"), ("scopes", ["ann"]), ("by", "ann"), ("deadline", 1)):
         with pytest.raises(ParameterError, match="ledger="):
-            vm.open(ROWS, unit=vm.per_row(), budget=vm.zcdp(1), **{name: value})  # type: ignore[arg-type]
+            vm.open(held(ROWS), unit=vm.per_row(), budget=vm.zcdp(1), **{name: value})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="dataset"):
-        vm.open(ROWS, unit=vm.per_row(), budget=vm.zcdp(1), ledger=ledgers.in_memory())
+        vm.open(held(ROWS), unit=vm.per_row(), budget=vm.zcdp(1), ledger=ledgers.in_memory())
     with pytest.raises(ParameterError, match="budget"):
-        vm.open(ROWS, unit=vm.per_row())
+        vm.open(held(ROWS), unit=vm.per_row())
 
 
 def test_another_budget_or_another_unit_is_not_the_same_scope(book: Ledger) -> None:
@@ -291,7 +292,7 @@ def test_an_interrupt_leaves_it_charged_and_the_retry_learns_it(book: Ledger, mo
 
 
 def test_a_guarantee_is_for_a_lifetime_where_a_budget_starts_over(book: Ledger) -> None:
-    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    space = vm.open(held(ROWS), unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
     book.define("visits", vm.zcdp("1/10"), space, renews="rows")
     for _ in range(3):
         opened(book, budget=None).agg(n=vm.count()).release(spend=vm.zcdp("1/10"))
@@ -312,7 +313,7 @@ def test_a_question_that_takes_too_long_fails_like_any_other_and_is_charged(
 
 
 def test_several_tables_share_a_scope(book: Ledger) -> None:
-    tables = {"visits": ROWS, "labs": {"patient": ["p1", "p2"], "value": [1, 2]}}
+    tables = {"visits": held(ROWS), "labs": held({"patient": ["p1", "p2"], "value": [1, 2]})}
     both: Any = vm.open(tables, unit=vm.per("patient", rows=5), budget=vm.zcdp(1), ledger=book, dataset="hospital")
     both["visits"].agg(n=vm.count()).release(spend=vm.zcdp("1/10"), key="a")
     both["labs"].agg(n=vm.count()).release(spend=vm.zcdp("1/10"), key="b")
@@ -359,7 +360,7 @@ def test_parts_are_drawn_alike_whatever_the_order_and_refused_for_other_types(bo
     first = kept(opened(book))
     assert kept(opened(book, order="portable")) == first
     numbered = {**ROWS, "wait": [str(place) for place in range(1000)]}
-    other = vm.open(numbered, unit=vm.per("patient", rows=5), ledger=book, dataset="visits")
+    other = vm.open(held(numbered), unit=vm.per("patient", rows=5), ledger=book, dataset="visits")
     with pytest.raises(LedgerError, match="something else"):
         kept(other)
 
@@ -374,7 +375,7 @@ def test_a_share_is_not_opened_as_a_table_and_not_raised_for_nothing(book: Ledge
 
 
 def test_budgets_that_start_over_have_no_shares(book: Ledger) -> None:
-    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    space = vm.open(held(ROWS), unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
     book.define("visits", vm.zcdp(1), space, renews="rows")
     with pytest.raises(LedgerError, match="outlive"):
         opened(book, budget=None).sub_budget("maps", budget=vm.zcdp("1/2"))
@@ -385,7 +386,7 @@ def test_budgets_that_start_over_have_no_shares(book: Ledger) -> None:
 
 
 def test_a_share_of_a_budget_for_pairs_of_people_is_refused(book: Ledger) -> None:
-    space = vm.open(ROWS, unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
+    space = vm.open(held(ROWS), unit=vm.per("patient", rows=5), budget=vm.zcdp(1)).session.space
     book.define("visits", vm.zcdp(1), space, d_in=2)
     table = opened(book, budget=None)
     with pytest.raises(ParameterError, match="finite"):
@@ -395,7 +396,7 @@ def test_a_share_of_a_budget_for_pairs_of_people_is_refused(book: Ledger) -> Non
 
 
 def test_households_and_persons_are_not_the_same_neighbors(book: Ledger) -> None:
-    tables = {"people": {"id": [1, 2], "house": [1, 1]}}
+    tables = {"people": held({"id": [1, 2], "house": [1, 1]})}
     for key in ("house", "id"):
         unit = vm.per_entity("people", key=key, links={}, rows=5)
         if key == "house":

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -28,7 +29,7 @@ ROWS = {"ward": ["A", "A", "B", "C", None], "x": [1, 2, 3, 4, 5]}
 
 
 def opened(budget: Loss, unit: Any = None, data: Any = None) -> Table:
-    table: Table = vm.open(ROWS if data is None else data, unit=unit or vm.per_row(), budget=budget)
+    table: Table = vm.open(held(ROWS if data is None else data), unit=unit or vm.per_row(), budget=budget)
     return table
 
 
@@ -89,7 +90,9 @@ def test_parts_of_a_table_with_columns_of_its_own_are_divided_further() -> None:
 
 def test_a_share_may_hold_several_tables() -> None:
     tables = vm.open(
-        {"one": {"u": [1, 2], "x": [1, 2]}, "two": {"u": [1], "y": [3]}}, unit=vm.per("u", rows=2), budget=HUGE
+        {"one": held({"u": [1, 2], "x": [1, 2]}), "two": held({"u": [1], "y": [3]})},
+        unit=vm.per("u", rows=2),
+        budget=HUGE,
     )
     share = sub_budget(tables["one"], "joined", budget=vm.pure(1000))
     joined = share.join(tables["two"])
@@ -303,7 +306,7 @@ def test_entities_touch_all_parts_unless_they_are_kept_in_few() -> None:
     unit = vm.per_entity("people", key="id", links={"visits": ("who", "people")}, rows=3)
     for few, most in ((None, 4), (2, 2)):
         tables = vm.open(
-            {"people": {"id": [1, 2]}, "visits": {"who": [1, 1, 2], "ward": ["A", "B", "A"]}},
+            {"people": held({"id": [1, 2]}), "visits": held({"who": [1, 1, 2], "ward": ["A", "B", "A"]})},
             unit=unit,
             budget=vm.pure(100),
         )
@@ -378,7 +381,7 @@ PEOPLE = {
 
 
 def parts_of_people(data: Any, few: int, *, unit: Any = None, order: Any = "native") -> dict[Any, list[Any]]:
-    table = vm.open(data, unit=unit or vm.per("u", rows=50), budget=vm.pure(100), order=order)
+    table = vm.open(held(data), unit=unit or vm.per("u", rows=50), budget=vm.pure(100), order=order)
     found = partition(table, "k", keys=["A", "B", "C"], budgets=vm.pure(1), parts_per_unit=few, other=True)
     return {key: rows_of(part) for key, part in found.items()}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NoTheorem, NumberError, OverBudget, ParameterError, SealedError
@@ -27,7 +28,9 @@ def visits(**columns: Any) -> dict[str, Any]:
 
 
 def opened(unit: Any = None, budget: Any = None, **columns: Any) -> Table:
-    table: Table = vm.open(visits(**columns), unit=unit or vm.per("patient", rows=10), budget=budget or vm.zcdp(10**12))
+    table: Table = vm.open(
+        held(visits(**columns)), unit=unit or vm.per("patient", rows=10), budget=budget or vm.zcdp(10**12)
+    )
     return table
 
 
@@ -410,8 +413,8 @@ def test_a_preview_says_why_costs_do_not_add_up_to_the_total(budget: Any, spend:
 @pytest.mark.parametrize("name", ["v_bin", "V_BIN"])
 def test_intervals_of_a_column_replace_no_other_column(name: str) -> None:
     rows = {"u": [1, 2], "v": [1, 11], name: [100, 200]}
-    table = vm.open(rows, unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
+    table = vm.open(held(rows), unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
     answer = table.group_by("v", edges=[0, 10, 20]).agg(s=vm.sum(name, bounds=(0, 1000))).release(spend=LOUD)
     assert values(answer, "s") == [100, 200]
-    long = vm.open({"u": [1], "v" * 61: [1]}, unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
+    long = vm.open(held({"u": [1], "v" * 61: [1]}), unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
     assert values(long.histogram("v" * 61, edges=[0, 10]).release(spend=LOUD), "rows") == [1]

@@ -23,6 +23,7 @@ from tests.mechanisms.oracles import (
     renyi,
     two_way,
 )
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NoTheorem, OverBudget, ParameterError
@@ -50,7 +51,7 @@ def rows() -> dict[str, Any]:
 
 
 def grouped(budget: Any, unit: Any = None, keys: str = "abcz", **options: Any) -> Grouped:
-    table = vm.open(rows(), unit=unit or vm.per("u", rows=9), budget=budget)
+    table = vm.open(held(rows()), unit=unit or vm.per("u", rows=9), budget=budget)
     found: Grouped = table.group_by("k", keys=list(keys), **options)
     return found
 
@@ -152,7 +153,7 @@ def test_keys_may_be_ranked_by_units_and_others_may_be_one_group() -> None:
         assert set(answer.groups[:2]) == {("a",), ("b",)} and answer.groups[2] == ("c",)
     others = grouped(vm.pure(10**6), keys="ac", other=True)
     assert top(others, k=2, spend=vm.pure(10**5)).groups == (("(other)",), ("a",))
-    table = vm.open(rows(), unit=vm.per("u", rows=9), budget=vm.pure(10**6))
+    table = vm.open(held(rows()), unit=vm.per("u", rows=9), budget=vm.pure(10**6))
     bins = table.derive(n=table["u"]).group_by("n", edges=[0, 10, 60])
     assert top(bins, k=1, spend=vm.pure(10**5)).groups[0][0].startswith("[10, 60")
 
@@ -178,7 +179,7 @@ def test_a_unit_counts_for_as_much_as_it_can_move_a_count() -> None:
         assert preview.rows[0].noise == f"exponential {scale}"
         assert preview.loss == spend
     # Where rows have no names they are what is counted, also if there are several of each.
-    table = vm.open(rows(), unit=vm.per_row(), budget=vm.pure(10))
+    table = vm.open(held(rows()), unit=vm.per_row(), budget=vm.pure(10))
     joined = table.join(public({"k": ["a", "a", "a", "b"], "c": ["x", "x", "x", "y"]}), on="k")
     keys = joined.group_by("c", keys=["x", "y"])
     for by in ("rows", "units"):
@@ -225,7 +226,7 @@ def test_what_cannot_be_ranked_is_refused() -> None:
 
 @pytest.mark.parametrize("budget", LOUD[2:], ids=repr)
 def test_heavy_hitters_are_shown_with_their_counts_the_largest_first(budget: Any) -> None:
-    table = vm.open(rows(), unit=vm.per("u", rows=9), budget=budget)
+    table = vm.open(held(rows()), unit=vm.per("u", rows=9), budget=budget)
     spend = half(budget)
     assert heavy_hitters(table.filter(table["u"] > 99), ["k"], spend=spend).to_dicts() == []
     spent = table.spent
@@ -245,7 +246,7 @@ def half(budget: Any) -> Any:
 def test_an_interval_of_what_is_shown_misses_as_rarely_as_it_says() -> None:
     units = list(range(3000))
     data = {"u": units, "k": [f"k{unit % 10}" for unit in units]}
-    table = vm.open(data, unit=vm.per("u", rows=1), budget=vm.approx(10**6, "1/2"))
+    table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(10**6, "1/2"))
     misses = total = 0
     for _ in range(12):
         answer = heavy_hitters(table, "k", spend=vm.approx("1/10", "1e-3"), alpha="1/5")
@@ -259,7 +260,7 @@ def test_an_interval_of_what_is_shown_misses_as_rarely_as_it_says() -> None:
 
 def test_what_is_shown_occurs_so_that_its_count_is_at_least_1() -> None:
     data = {"u": list(range(200)), "k": [f"k{unit % 40}" for unit in range(200)]}
-    table = vm.open(data, unit=vm.per("u", rows=1), budget=vm.approx(1, "3/5"))
+    table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(1, "3/5"))
     found = heavy_hitters(table, "k", spend=vm.approx("1/10", "1/2"), alpha="1/1000")["units"]
     # Noise of scale 10, a threshold of about 2, and intervals that reach 69 to either side.
     assert len(found.value) > 0 and (found.lower == 1).any() and (found.lower >= 1).all()
@@ -267,7 +268,7 @@ def test_what_is_shown_occurs_so_that_its_count_is_at_least_1() -> None:
 
 
 def test_a_preview_of_heavy_hitters_tells_threshold_and_width() -> None:
-    table = vm.open(rows(), unit=vm.per("u", rows=3), budget=vm.approx(1, "1e-6"))
+    table = vm.open(held(rows()), unit=vm.per("u", rows=3), budget=vm.approx(1, "1e-6"))
     preview = HeavyHitters(table, ("k",)).preview(spend=vm.approx("1/4", "1e-7"))
     assert preview.rows[0].noise == "laplace 12" and preview.rows[0].widths == {"": 36.0}
     assert preview.notes[0].startswith("keys with fewer than about 200 units are not shown")
@@ -278,12 +279,12 @@ def test_a_preview_of_heavy_hitters_tells_threshold_and_width() -> None:
 def test_heavy_hitters_need_a_delta_and_columns_that_are_keys() -> None:
     data = {**rows(), "units": [0.5] * 260}
     with pytest.raises(NoTheorem, match=r"vm\.approx"):
-        heavy_hitters(vm.open(data, unit=vm.per("u", rows=1), budget=vm.zcdp(1)), "k", spend=vm.zcdp(1))
-    table = vm.open(data, unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
+        heavy_hitters(vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.zcdp(1)), "k", spend=vm.zcdp(1))
+    table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
     with pytest.raises(ParameterError, match="is real"):
         heavy_hitters(table, "units", spend=vm.approx(1, "1e-6"))
     with pytest.raises(ParameterError, match="at least one column"):
         heavy_hitters(table, [], spend=vm.approx(1, "1e-6"))
     assert HeavyHitters(table, ("k", "u")).name == "units"
-    whole = vm.open({"u": [1], "units": ["a"]}, unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
+    whole = vm.open(held({"u": [1], "units": ["a"]}), unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
     assert HeavyHitters(whole, ("units",)).name == "count"

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NoTheorem, ParameterError
 from viameter.query.aggregates import read_aggregate
 from viameter.query.estimates.noise import Kind
-from viameter.query.planning import part_of
 from viameter.query.sharing import read_together
 from viameter_check import check
 
@@ -25,7 +25,7 @@ LOUD, MUCH = vm.zcdp(10**9), vm.zcdp(10**12)
 
 
 def opened(budget: vm.Loss = MUCH, unit: Any = None, **given: Any) -> Any:
-    return vm.open(ROWS, unit=unit or vm.per("u", rows=2), budget=budget, **given)
+    return vm.open(held(ROWS), unit=unit or vm.per("u", rows=2), budget=budget, **given)
 
 
 def names(question: Any, spend: vm.Loss = LOUD) -> list[str]:
@@ -91,7 +91,7 @@ def test_a_real_that_columns_cannot_hold_is_not_known_to_have_a_value() -> None:
 
 
 def test_private_tables_that_are_joined_keep_what_is_known_of_both() -> None:
-    both = vm.open({"a": {"u": [1, 2], "x": [1, None]}, "b": {"u": [1, 2], "z": [3, None]}},
+    both = vm.open({"a": held({"u": [1, 2], "x": [1, None]}), "b": held({"u": [1, 2], "z": [3, None]})},
                    unit=vm.per("u", rows=3), budget=vm.zcdp(1))  # fmt: skip
     left, right = both["a"].filter(~both["a"]["x"].is_null()), both["b"].filter(both["b"]["z"] > 0)
     assert left.join(right).schema.required == {"x", "z"} and left.join(both["b"]).schema.required == {"x"}
@@ -107,7 +107,7 @@ def test_required_columns_must_be_there_and_in_one_table() -> None:
     with pytest.raises(ParameterError, match="no column 'wait'"):
         opened(required=["wait"])
     with pytest.raises(ParameterError, match="filter each of them"):
-        vm.open({"a": ROWS, "b": ROWS}, unit=vm.per("u", rows=3), budget=vm.zcdp(1), required=["x"])
+        vm.open({"a": held(ROWS), "b": held(ROWS)}, unit=vm.per("u", rows=3), budget=vm.zcdp(1), required=["x"])
 
 
 @pytest.mark.parametrize("budget", [vm.pure("1/10"), vm.zcdp("1/200")], ids=repr)
@@ -173,14 +173,20 @@ def test_weights_go_to_the_statistics_that_an_aggregate_shares() -> None:
 
 @pytest.mark.parametrize("spend", [vm.pure(1), vm.zcdp("1/8")], ids=repr)
 def test_intervals_of_shared_sums_cover_as_often_as_they_say(spend: vm.Loss) -> None:
-    keys = list(range(3))
-    truth = [sum(x for x, at in zip(ROWS["x"], ROWS["k"], strict=True) if x is not None and at == key) for key in keys]
-    repeats = 400
-    big = part_of(spend, Fraction(repeats))
-    question = opened(big, required=["x"]).group_by("k", keys=keys).agg(**THREE)
-    missed = 0
-    for _ in range(repeats):
-        found = question.release(spend=spend, alpha="1/10")["s"]
-        missed += sum(not low <= true <= high for low, true, high in zip(found.lower, truth, found.upper, strict=True))
+    # 400 times the same rows, of other units and under other keys: noise of each group is drawn by itself.
+    copies = {
+        "u": [copy * 30 + unit for copy in range(400) for unit in ROWS["u"]],
+        "k": [copy * 3 + key for copy in range(400) for key in ROWS["k"]],
+        "x": ROWS["x"] * 400,
+    }
+    table = vm.open(held(copies), unit=vm.per("u", rows=2), budget=spend, required=["x"])
+    question = table.group_by("k", keys=range(1200)).agg(**THREE)
+    few = opened(spend, required=["x"]).group_by("k", keys=range(3)).agg(**THREE)
+    assert question.preview(spend=spend).rows == few.preview(spend=spend).rows, "no more noise than of three groups"
+    truth = [
+        sum(x for x, at in zip(ROWS["x"], ROWS["k"], strict=True) if x is not None and at == key) for key in range(3)
+    ]
+    found = question.release(spend=spend, alpha="1/10")["s"]
+    missed = sum(not low <= true <= high for low, true, high in zip(found.lower, truth * 400, found.upper, strict=True))
     # Of 1200 at most a tenth, and of bounds that are close to the truth not far fewer; 1e-9 either way.
     assert 30 <= missed <= 190

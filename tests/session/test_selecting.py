@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NoTheorem, NumberError, OverBudget, ParameterError, SealedError
@@ -31,7 +32,7 @@ def rows(**columns: Any) -> dict[str, Any]:
 
 
 def opened(budget: Any = BUDGETS[0], unit: Any = None, data: Any = None) -> Any:
-    return vm.open(data or rows(), unit=unit or vm.per("u", rows=9), budget=budget)
+    return vm.open(held(data or rows()), unit=unit or vm.per("u", rows=9), budget=budget)
 
 
 def part(budget: Any, share: str = "1/2") -> Any:
@@ -81,7 +82,7 @@ def test_keys_that_engines_write_in_their_own_way_are_read_as_numbers_and_moment
         "small": (pa.array([1, -1] * 6, pa.int8()), (-1, 1)),
     }
     data = pa.table({"u": list(range(12)), **{name: values for name, (values, _) in columns.items()}})
-    table = vm.open(data, unit=vm.per("u", rows=1), budget=vm.approx(10**12, "1/2"))
+    table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(10**12, "1/2"))
     for name, (_, expected) in columns.items():
         answer = table.group_by(name).agg(n=vm.count()).release(spend=vm.approx(10**9, "1e-9"))
         assert [group[0] for group in answer.groups] == list(expected)
@@ -245,7 +246,9 @@ def test_columns_and_aggregates_that_are_none_are_refused_when_they_are_asked_fo
     with pytest.raises(NoTheorem, match="nothing limits"):
         opened(unit=vm.per("u")).group_by("k").agg(n=vm.count())
     with pytest.raises(ParameterError, match="is not a loss"):
-        loose.open(rows(), unit=vm.per("u", rows=1), budget=BUDGETS[0]).group_by("k").agg(n=vm.count()).release(spend=1)
+        loose.open(held(rows()), unit=vm.per("u", rows=1), budget=BUDGETS[0]).group_by("k").agg(n=vm.count()).release(
+            spend=1
+        )
 
 
 def test_rows_and_events_and_limits_of_a_question_select_keys_too() -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -33,7 +34,7 @@ def shared(unit: Any = None, budget: Any = None) -> Table:
 
 
 def opened(unit: Any = None, budget: Any = None, data: Any = None) -> Table:
-    table: Table = vm.open(data or DATA, unit=unit or vm.per_row(), budget=budget or vm.pure(1))
+    table: Table = vm.open(held(data or DATA), unit=unit or vm.per_row(), budget=budget or vm.pure(1))
     return table
 
 
@@ -265,7 +266,7 @@ def test_a_condition_that_is_not_known_may_hold_for_every_row() -> None:
 
 
 def test_tables_that_were_opened_together_are_told_apart() -> None:
-    tables = vm.open({"one": {"x": [1]}, "two": {"x": [2]}}, unit=vm.per_row(), budget=vm.pure(1))
+    tables = vm.open({"one": held({"x": [1]}), "two": held({"x": [2]})}, unit=vm.per_row(), budget=vm.pure(1))
     one, two = tables["one"], tables["two"]
     assert share_of(one, one["x"] < 2, one["x"] >= 2) == 1
     across = together(a=one.filter(one["x"] < 2).agg(n=vm.count()), b=two.filter(two["x"] >= 2).agg(n=vm.count()))
@@ -324,7 +325,7 @@ def test_rows_of_an_engine_change_only_answers_of_patterns() -> None:
     predicates = [t["x"] < 2, t["x"] >= 2, t["k"] == "a", (t["k"] != "a") & (t["x"] > 1), t["x"].is_null()]
     patterns = overlapping.touch_patterns([[predicate] for predicate in predicates])
     table = vm.open(
-        {"x": [x for x, _ in rows], "k": [k for _, k in rows], "id": list(range(len(rows)))},
+        held({"x": [x for x, _ in rows], "k": [k for _, k in rows], "id": list(range(len(rows)))}),
         unit=vm.per_row(),
         budget=vm.pure(1),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import ParameterError, SealedError
@@ -32,7 +33,7 @@ ASKED: dict[str, Callable[[Table], Any]] = {
 @pytest.fixture(params=["memory", "ledger"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Table:
     stored: dict[str, Any] = {"ledger": tmp_path / "budget.db", "dataset": "rows"} if request.param == "ledger" else {}
-    table: Table = vm.open(ROWS, unit=vm.per("u", rows=5), budget=vm.approx(1, "1e-6"), **stored)
+    table: Table = vm.open(held(ROWS), unit=vm.per("u", rows=5), budget=vm.approx(1, "1e-6"), **stored)
     return table
 
 
@@ -156,11 +157,11 @@ def test_what_fails_while_it_runs_is_charged(opened: Table, monkeypatch: pytest.
 
 def test_keys_that_are_found_in_rows_never_make_a_question_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {"u": list(range(4000)), "k": [f"{n % 40} {'long' * 20}" for n in range(4000)]}
-    table = vm.open(rows, unit=vm.per("u", rows=1), budget=vm.approx(9, "1e-3"))
+    table = vm.open(held(rows), unit=vm.per("u", rows=1), budget=vm.approx(9, "1e-3"))
     question = table.group_by("k").agg(n=vm.count())
     found = question.release(spend=vm.approx(4, "1e-4"))
     longest = max(len("".join(one.pieces)) for one, _ in table.relation.rows().on.compiled._kept.values())
-    other = vm.open(rows, unit=vm.per("u", rows=1), budget=vm.approx(9, "1e-3"))
+    other = vm.open(held(rows), unit=vm.per("u", rows=1), budget=vm.approx(9, "1e-3"))
     monkeypatch.setattr(compiled, "MOST_SQL", longest - 1)
     assert (
         len(other.group_by("k").agg(n=vm.count()).release(spend=vm.approx(4, "1e-4")).groups) == len(found.groups) == 40

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import GREATEST, LEAST, check_refused_in_silence, loose, rows_of, same, shown
 from tests.transforms.oracles import drawn
 
@@ -99,7 +100,7 @@ VECTORS: list[tuple[Domain, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("domain", "value", "expected"), VECTORS, ids=shown)
+@for_each(("domain", "value", "expected"), VECTORS)
 def test_a_vector_is_returned_as_a_read_only_array(domain: Domain, value: Any, expected: Any) -> None:
     assert domain.contains(value)
     admitted = domain.admit(value)
@@ -111,7 +112,7 @@ def test_a_vector_is_returned_as_a_read_only_array(domain: Domain, value: Any, e
     assert row_count(admitted) == len(expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value"),
     [
         (vm.vectors(int), CANARY),
@@ -196,14 +197,13 @@ def test_a_vector_is_returned_as_a_read_only_array(domain: Domain, value: Any, e
         (vm.vectors(vm.categories([3, 1])), [1.0]),
         (vm.vectors(vm.categories([0, 1])), [True]),
     ],
-    ids=shown,
 )
 def test_what_is_no_vector_is_refused_without_saying_what_it_was(domain: Domain, value: Any) -> None:
     check_refused_in_silence(domain, value, CANARY, WORD)
 
 
 # As a float, 2**53 + 1 is 2**53; in a list with floats or with both signs, NumPy rounds before anybody looks.
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         [2**53 + 1],
@@ -214,7 +214,6 @@ def test_what_is_no_vector_is_refused_without_saying_what_it_was(domain: Domain,
         [CANARY * 2**30 + 1, 0.5],
         [-1, 2**63 + 1],
     ],
-    ids=shown,
 )
 def test_integers_that_no_float_equals_are_not_taken_for_floats(value: Any) -> None:
     check_refused_in_silence(vm.vectors(float), value, CANARY)
@@ -292,7 +291,7 @@ def test_a_table_is_returned_with_its_columns_in_order(value: Any) -> None:
     assert row_count(admitted) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value"),
     [
         (NAMED, [[WORD, CANARY]]),
@@ -315,7 +314,6 @@ def test_a_table_is_returned_with_its_columns_in_order(value: Any) -> None:
         (vm.tables({"a": int}, size=2), {"a": [CANARY, 1, 2]}),
         (vm.tables({"a": int, "b": int}, size=1), {"a": [CANARY], "b": [1, 2]}),
     ],
-    ids=shown,
 )
 def test_what_is_no_table_is_refused_without_saying_what_it_was(domain: Domain, value: Any) -> None:
     check_refused_in_silence(domain, value, CANARY, WORD)
@@ -341,10 +339,9 @@ def test_what_a_foreign_table_raises_is_not_passed_on() -> None:
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "inside"),
     [("yes", True), (1, True), ((1, 2), True), (None, True), ("no", False), ([1], False), ({}, False), (WORD, False)],
-    ids=shown,
 )
 def test_a_finite_set_has_the_members_that_were_listed(value: Any, inside: bool) -> None:
     domain = vm.finite(["yes", 1, (1, 2), None])
@@ -372,20 +369,20 @@ def test_a_finite_set_without_members_is_refused() -> None:
         vm.finite([])
 
 
-@pytest.mark.parametrize("values", [5, None, [[1]], [{}]], ids=shown)
+@for_each("values", [5, None, [[1]], [{}]])
 def test_what_is_no_set_of_values_is_refused_by_name(values: Any) -> None:
     with pytest.raises(ViameterError, match="finite"):
         vm.finite(values)
 
 
-@pytest.mark.parametrize("size", [-1, 1.0, "3", True, [1]], ids=shown)
+@for_each("size", [-1, 1.0, "3", True, [1]])
 def test_a_size_is_a_whole_number(size: Any) -> None:
     for make in (lambda: vm.vectors(int, size=size), lambda: vm.tables({"a": int}, size=size)):
         with pytest.raises(ParameterError, match="size="):
             make()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "said"),
     [
         ({}, "one or more"),
@@ -398,7 +395,6 @@ def test_a_size_is_a_whole_number(size: Any) -> None:
         ({"a": []}, r"\[\]"),
         ({"a": vm.vectors(int)}, "vectors"),
     ],
-    ids=shown,
 )
 def test_a_schema_that_makes_no_sense_is_refused_by_name(columns: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
@@ -451,7 +447,7 @@ def test_domains_are_equal_when_they_say_the_same() -> None:
     assert vm.finite([1, 2]) == vm.finite({2, 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "text"),
     [
         (vm.vectors(int, bounds=(0, 1), size=3), "vectors(int, bounds=(0, 1), size=3)"),
@@ -460,7 +456,6 @@ def test_domains_are_equal_when_they_say_the_same() -> None:
         (vm.tables({"a": int, "b": str}, size=1), "tables({'a': scalars(int), 'b': scalars(str)}, size=1)"),
         (vm.finite([2, 1]), "finite([1, 2])"),
     ],
-    ids=shown,
 )
 def test_the_repr_of_a_domain_is_how_it_is_written(domain: Domain, text: str) -> None:
     assert repr(domain) == text

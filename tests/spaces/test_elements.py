@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import GREATEST, LEAST, bits, check_refused_in_silence, loose, shown
 from tests.transforms.oracles import drawn
 
@@ -33,7 +34,7 @@ class Word(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value", "expected"),
     [
         (vm.scalars(int), 0, 0),
@@ -68,7 +69,6 @@ class Word(str):
         (vm.categories([3, 1]), 1, 1),
         (vm.categories([3, 1]), np.int8(3), 3),
     ],
-    ids=shown,
 )
 def test_a_member_is_returned_in_canonical_form(domain: ScalarDomain, value: Any, expected: Any) -> None:
     assert domain.contains(value)
@@ -79,7 +79,7 @@ def test_a_member_is_returned_in_canonical_form(domain: ScalarDomain, value: Any
     assert bits(domain.admit(admitted)) == bits(expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value"),
     [
         (vm.scalars(int), True),
@@ -128,13 +128,12 @@ def test_a_member_is_returned_in_canonical_form(domain: ScalarDomain, value: Any
         (vm.categories([3, 1]), 3.0),
         (vm.categories([0, 1]), True),
     ],
-    ids=shown,
 )
 def test_what_is_no_member_is_refused_without_saying_what_it_was(domain: ScalarDomain, value: Any) -> None:
     check_refused_in_silence(domain, value, CANARY, WORD)
 
 
-@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, np.int64(2**53 + 1), np.uint64(2**53 + 1)], ids=shown)
+@for_each("value", [2**53 + 1, -(2**53) - 1, np.int64(2**53 + 1), np.uint64(2**53 + 1)])
 def test_an_integer_that_no_float_equals_is_not_a_float(value: Any) -> None:
     check_refused_in_silence(vm.scalars(float), value, value)
 
@@ -180,7 +179,7 @@ def test_float_bounds_are_the_floats_nearest_to_the_exact_bounds_from_inside() -
     assert float_bounds((Decimal("-0.5"), np.int64(2))) == (-0.5, 2.0)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "bounds", "said"),
     [
         (int, 5, "bounds=5"),
@@ -212,7 +211,6 @@ def test_float_bounds_are_the_floats_nearest_to_the_exact_bounds_from_inside() -
         ("int", None, "'int'"),
         (None, None, "None"),
     ],
-    ids=shown,
 )
 def test_scalars_that_make_no_sense_are_refused_by_name(kind: Any, bounds: Any, said: str) -> None:
     with pytest.raises((ParameterError, NumberError), match=said):
@@ -230,10 +228,9 @@ def test_only_floats_may_be_nan() -> None:
             vm.scalars(kind, nan=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "values",
     [[], [1, "a"], [1, True], [1, 1], ["a", "a"], [0.5], [None], [2**63], [np.int64(1)], [[1]], [("a",)], [{}]],
-    ids=shown,
 )
 def test_categories_are_different_strings_or_different_integers(values: Any) -> None:
     with pytest.raises(ParameterError, match="categories"):
@@ -263,7 +260,7 @@ def test_categories_without_an_order_are_refused_or_put_in_one() -> None:
 
 # Once: only float_bounds() checks bounds of floats; the class itself (it is exported) takes anything. A lower bound of
 # NaN bounds nothing, and sum fails with a bare ValueError or OverflowError.
-@pytest.mark.parametrize("bounds", [(NAN, 1.0), (0.0, INF), (2.0, 1.0), ("0", "1"), (0.0,), 5], ids=shown)
+@for_each("bounds", [(NAN, 1.0), (0.0, INF), (2.0, 1.0), ("0", "1"), (0.0,), 5])
 def test_a_domain_of_floats_checks_its_bounds_itself(bounds: Any) -> None:
     with pytest.raises(ViameterError, match="bounds"):
         FloatDomain(bounds)
@@ -293,7 +290,7 @@ def test_domains_of_scalars_are_equal_when_they_say_the_same() -> None:
     assert IntDomain((0, 1)) == vm.scalars(int, bounds=(0, 1))
 
 
-@pytest.mark.parametrize("domain", DIFFERENT, ids=shown)
+@for_each("domain", DIFFERENT)
 def test_the_repr_of_scalars_is_how_they_are_written(domain: ScalarDomain) -> None:
     text = repr(domain)
     if isinstance(domain, CategoryDomain):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
@@ -29,7 +30,6 @@ from tests.spaces.oracles import (
     scale,
     search,
     sequences,
-    shown,
     single_steps,
     table_of,
     user_steps,
@@ -54,8 +54,8 @@ def of_rows(metric: Metric, rows: Rows) -> Rows:
     return rows if isinstance(metric, ORDERED) else without_order(rows)
 
 
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
-@pytest.mark.parametrize(
+@for_each("metric", ROW_METRICS)
+@for_each(
     ("element", "letters", "most"),
     [
         (vm.scalars(str), ["a", "b"], 3),
@@ -64,7 +64,6 @@ def of_rows(metric: Metric, rows: Rows) -> Rows:
         (vm.scalars(float, nan=True), [QUIET_NAN, OTHER_NAN], 3),
         (vm.categories([3, 1]), [1, 3], 3),
     ],
-    ids=shown,
 )
 def test_a_distance_of_rows_is_the_least_number_of_steps(
     metric: Metric, element: Any, letters: list[Any], most: int
@@ -80,7 +79,7 @@ def test_a_distance_of_rows_is_the_least_number_of_steps(
             assert own_distance(metric, prepared(metric, left), prepared(metric, right)) == expected
 
 
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+@for_each("metric", ROW_METRICS)
 def test_rows_of_tables_are_compared_as_a_whole(metric: Metric) -> None:
     space = vm.Space(vm.tables({"name": str, "value": int}), metric)
     letters = list(itertools.product("ab", (0, 1)))
@@ -138,7 +137,7 @@ def small_members(metric: Metric) -> list[Any]:
     return [vectors.admit(rows) for rows in sequences([0.0, -0.0, QUIET_NAN], 2)]
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=name_of)
+@for_each("metric", ALL_METRICS)
 def test_every_metric_is_one(metric: Metric) -> None:
     members = small_members(metric)
     apart = {(i, j): metric.distance(a, b) for (i, a), (j, b) in itertools.product(enumerate(members), repeat=2)}
@@ -206,7 +205,7 @@ def test_a_norm_is_never_below_the_truth(metric: NormDistance, pairs: list[tuple
         assert found == exact
 
 
-@pytest.mark.parametrize("ones", range(17))
+@for_each("ones", range(17))
 def test_the_euclidean_distance_is_exact_for_squares_and_rounded_up_for_others(ones: int) -> None:
     metric = vm.L2Distance()
     left, right = np.ones(ones, dtype=np.int64), np.zeros(ones, dtype=np.int64)
@@ -225,7 +224,7 @@ def test_vectors_of_different_size_are_infinitely_far_apart_in_every_norm() -> N
         assert vm.Space(vm.vectors(float), metric).distance([math.inf, 1.0], [math.inf, 3.0]) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "one", "other"),
     [
         (vm.scalars(int), 1, 2),
@@ -238,7 +237,6 @@ def test_vectors_of_different_size_are_infinitely_far_apart_in_every_norm() -> N
         (vm.graphs(), ([1, 2], [(1, 2)]), ([1, 2], [])),
         (vm.streams(int), [(0, "u", 1)], [(1, "u", 1)]),
     ],
-    ids=shown,
 )
 def test_the_discrete_distance_is_1_between_different_members_of_any_domain(
     domain: Domain, one: Any, other: Any
@@ -317,8 +315,8 @@ FITS: dict[Metric, frozenset[str]] = (
 )
 
 
-@pytest.mark.parametrize("name", DOMAINS)
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=name_of)
+@for_each("name", DOMAINS)
+@for_each("metric", ALL_METRICS)
 def test_a_metric_measures_the_domains_that_it_says_and_refuses_all_others(metric: Metric, name: str) -> None:
     if name in FITS[metric]:
         assert vm.Space(DOMAINS[name], metric).assumptions == ()
@@ -347,7 +345,7 @@ def test_metrics_are_equal_by_kind_and_by_column() -> None:
     assert repr(vm.SymmetricIdDistance("a")) == "SymmetricIdDistance(id='a')"
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=name_of)
+@for_each("metric", ALL_METRICS)
 def test_distances_are_read_as_people_write_them(metric: Metric) -> None:
     assert metric.read_distance(3) == metric.read_distance("3") == metric.read_distance(np.int64(3)) == 3  # type: ignore[arg-type]
     assert metric.read_distance(0) == 0
@@ -361,7 +359,7 @@ def test_distances_are_read_as_people_write_them(metric: Metric) -> None:
         metric.read_distance(-1, name="d_out")
 
 
-@pytest.mark.parametrize("metric", ALL_METRICS, ids=name_of)
+@for_each("metric", ALL_METRICS)
 def test_only_metrics_that_do_not_count_have_fractions(metric: Metric) -> None:
     if metric in NUMBERS:
         assert metric.read_distance("1/2") == Fraction(1, 2)

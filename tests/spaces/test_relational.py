@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.spaces.oracles import check_refused_in_silence, shown
 
 import viameter as vm
@@ -30,7 +31,7 @@ def failing() -> Iterator[Any]:
     raise RuntimeError(WORD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value", "expected"),
     [
         (vm.graphs(), ([], []), graph([], [])),
@@ -46,7 +47,6 @@ def failing() -> Iterator[Any]:
         (vm.graphs(max_degree=1), (NODES, [(1, 2)]), graph(NODES, [(1, 2), (2, 1)])),
         (vm.graphs(max_degree=2), (NODES, [(1, 2), (1, 3)]), graph(NODES, [(1, 2), (2, 1), (1, 3), (3, 1)])),
     ],
-    ids=shown,
 )
 def test_a_graph_is_returned_with_its_edges_in_both_orders_unless_it_is_directed(
     domain: Domain, value: Any, expected: Graph
@@ -56,7 +56,7 @@ def test_a_graph_is_returned_with_its_edges_in_both_orders_unless_it_is_directed
     assert domain.admit(domain.admit(value)) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value"),
     [
         (vm.graphs(), None),
@@ -78,7 +78,6 @@ def test_a_graph_is_returned_with_its_edges_in_both_orders_unless_it_is_directed
         (vm.graphs(max_degree=0), ([1, CANARY], [(1, CANARY)])),
         (vm.graphs(directed=True, max_degree=1), ([1, 2, CANARY], [(1, 2), (1, CANARY)])),
     ],
-    ids=shown,
 )
 def test_what_is_no_such_graph_is_refused_without_saying_what_it_was(domain: Domain, value: Any) -> None:
     check_refused_in_silence(domain, value, CANARY, WORD)
@@ -98,7 +97,7 @@ def test_the_degree_of_a_directed_graph_counts_edges_that_enter_too() -> None:
     assert not vm.graphs(directed=True, max_degree=1).contains((NODES, [(1, 3), (2, 3)]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value", "expected"),
     [
         (vm.streams(int), [], ()),
@@ -114,7 +113,6 @@ def test_the_degree_of_a_directed_graph_counts_edges_that_enter_too() -> None:
         (vm.streams(vm.categories(["A"])), [[5, "u", "A"]], (Event(5, "u", "A"),)),
         (vm.streams(float), iter([(0, "u", 1)]), (Event(0, "u", 1.0),)),
     ],
-    ids=shown,
 )
 def test_a_stream_is_returned_as_events_in_order_of_their_steps(domain: Domain, value: Any, expected: Any) -> None:
     admitted = domain.admit(value)
@@ -124,7 +122,7 @@ def test_a_stream_is_returned_as_events_in_order_of_their_steps(domain: Domain, 
     assert domain.admit(admitted) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "value"),
     [
         (vm.streams(int), None),
@@ -148,7 +146,6 @@ def test_a_stream_is_returned_as_events_in_order_of_their_steps(domain: Domain, 
         (vm.streams(int, steps=0), [(0, WORD, CANARY)]),
         (vm.streams(float), [(0, WORD, math.nan)]),
     ],
-    ids=shown,
 )
 def test_what_is_no_such_stream_is_refused_without_saying_what_it_was(domain: Domain, value: Any) -> None:
     check_refused_in_silence(domain, value, CANARY, WORD)
@@ -166,7 +163,7 @@ def test_a_truth_value_is_no_user() -> None:
     check_refused_in_silence(vm.streams(int), [(0, True, CANARY)], CANARY)
 
 
-@pytest.mark.parametrize("number", [-1, 0.5, "2", True], ids=shown)
+@for_each("number", [-1, 0.5, "2", True])
 def test_degrees_and_steps_are_whole_numbers(number: Any) -> None:
     with pytest.raises(ParameterError, match="max_degree="):
         vm.graphs(max_degree=number)

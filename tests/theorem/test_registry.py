@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter.composition.accounting
 import viameter.logic.running
@@ -13,7 +14,7 @@ import viameter.session  # noqa: F401  # with the lines above, registers every t
 from viameter.errors import RegistryError
 from viameter.theorem import Numbers, Theorem, all_theorems, find_theorem, registry, theorem, theorem_of
 
-EVERY_THEOREM = pytest.mark.parametrize("known", all_theorems(), ids=lambda known: known.slug)
+EVERY_THEOREM = for_each("known", all_theorems())
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +60,7 @@ def test_theorems_are_listed_by_slug() -> None:
     assert {"chain", "post-processing", "trusted-map"} <= set(slugs)
 
 
-@pytest.mark.parametrize("slug", ["", "Chain", "two words", "-a", "a-", "a--b", "a_b", "ä", "a\n", "a.b", "٣", "a-B"])
+@for_each("slug", ["", "Chain", "two words", "-a", "a-", "a--b", "a_b", "ä", "a\n", "a.b", "٣", "a-B"])
 def test_a_slug_is_lower_case_words_joined_by_hyphens(slug: str) -> None:
     with pytest.raises(RegistryError, match="slug="):
         theorem(slug, cites="nobody")
@@ -86,7 +87,7 @@ def test_a_module_that_is_loaded_again_may_register_again() -> None:
     assert find_theorem("twice").function is again
 
 
-@pytest.mark.parametrize("part", ["Theorem", "Requires", "Ensures", "Proof", "Example"])
+@for_each("part", ["Theorem", "Requires", "Ensures", "Proof", "Example"])
 def test_a_statement_that_lacks_a_part_is_not_registered(part: str) -> None:
     function = whole()
     function.__doc__ = re.sub(rf"^ *{part}\n", "", function.__doc__ or "", flags=re.MULTILINE)
@@ -101,7 +102,7 @@ def test_a_function_without_a_docstring_is_not_registered() -> None:
         theorem("mute", cites="nobody")(lambda d_in: d_in)
 
 
-@pytest.mark.parametrize("cites", ["", "  "])
+@for_each("cites", ["", "  "])
 def test_a_theorem_without_a_citation_is_not_registered(cites: str) -> None:
     # Once: the citation is not looked at.
     with pytest.raises(RegistryError, match="cites"):

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import RegistryError
 from viameter.theorem import Statement
@@ -50,14 +51,14 @@ def test_the_parts_may_come_in_any_order() -> None:
     assert Statement.read("\n".join(moved), where="here") == Statement.read(WHOLE, where="here")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@for_each("part", PARTS)
 def test_a_part_that_is_missing_is_refused_by_name(part: str) -> None:
     without = WHOLE.replace(f"    {part}\n", "")
     with pytest.raises(RegistryError, match=f"here: the docstring lacks {part}"):
         Statement.read(without, where="here")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@for_each("part", PARTS)
 def test_a_part_that_says_nothing_is_refused_by_name(part: str) -> None:
     lines = WHOLE.splitlines()
     start = next(i for i, line in enumerate(lines) if line.strip() == part)
@@ -67,7 +68,7 @@ def test_a_part_that_says_nothing_is_refused_by_name(part: str) -> None:
         Statement.read(emptied, where="here")
 
 
-@pytest.mark.parametrize("docstring", [None, "", "   \n  ", "Theorem\n    x"])
+@for_each("docstring", [None, "", "   \n  ", "Theorem\n    x"])
 def test_a_docstring_without_a_title_is_refused(docstring: str | None) -> None:
     with pytest.raises(RegistryError, match="title"):
         Statement.read(docstring, where="here")

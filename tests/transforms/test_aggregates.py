@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
@@ -44,7 +45,7 @@ from viameter.transforms.aggregates import (
 LARGEST, TINY, EPSILON = sys.float_info.max, 5e-324, 2.0**-52
 SYMMETRIC, CHANGE_ONE = vm.SymmetricDistance(), vm.ChangeOneDistance()
 ADDING: tuple[Metric, ...] = (SYMMETRIC, vm.InsertDeleteDistance())
-EVERY_METRIC = pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+EVERY_METRIC = for_each("metric", ROW_METRICS)
 
 
 def steps(metric: Metric) -> int:
@@ -112,8 +113,8 @@ def inside(bounds: tuple[int, int]) -> list[int]:
     return sorted({bounds[0], bounds[1], (bounds[0] + bounds[1]) // 2})
 
 
-@pytest.mark.parametrize("bounds", BOUNDS, ids=shown)
-@pytest.mark.parametrize("metric", ADDING, ids=name_of)
+@for_each("bounds", BOUNDS)
+@for_each("metric", ADDING)
 def test_sum_of_added_rows_ensures_d_in_times_the_largest_row(metric: Metric, bounds: tuple[int, int]) -> None:
     made = vm.Space(vm.vectors(int, bounds=bounds), metric) >> vm.sum()
     attained = check_stability(made, sequences(inside(bounds), 3))
@@ -133,7 +134,7 @@ def test_sum_of_added_rows_ensures_its_bound_for_fractions_of_bounds_too() -> No
     assert sum_of_added_rows(INFINITY, lower=Fraction(0), upper=Fraction(0)) == 0
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 1000])
+@for_each("width", [1, 2, 3, 63, 64, 1000])
 def test_sum_of_added_rows_requires_a_sum_that_does_not_wrap_around(width: int) -> None:
     made = vm.Space(vm.vectors(int, bounds=(LEAST, GREATEST)), SYMMETRIC) >> vm.sum()
     for end in (LEAST, GREATEST):
@@ -171,8 +172,8 @@ def test_sum_of_added_rows_requires_bounds() -> None:
             vm.Space(domain, SYMMETRIC) >> vm.sum()
 
 
-@pytest.mark.parametrize("bounds", [bounds for bounds in BOUNDS if bounds[0] < bounds[1]], ids=shown)
-@pytest.mark.parametrize("metric", [CHANGE_ONE, vm.HammingDistance()], ids=name_of)
+@for_each("bounds", [bounds for bounds in BOUNDS if bounds[0] < bounds[1]])
+@for_each("metric", [CHANGE_ONE, vm.HammingDistance()])
 def test_sum_of_replaced_rows_ensures_d_in_times_the_width(metric: Metric, bounds: tuple[int, int]) -> None:
     made = vm.Space(vm.vectors(int, bounds=bounds), metric) >> vm.sum()
     attained = check_stability(made, sequences(inside(bounds), 3))
@@ -182,7 +183,7 @@ def test_sum_of_replaced_rows_ensures_d_in_times_the_width(metric: Metric, bound
         assert {1, 2, 3} <= attained
 
 
-@pytest.mark.parametrize("bounds", BOUNDS, ids=shown)
+@for_each("bounds", BOUNDS)
 @EVERY_METRIC
 def test_sum_of_replaced_rows_ensures_the_same_where_the_size_is_public(
     metric: Metric, bounds: tuple[int, int]
@@ -245,7 +246,7 @@ HARD: list[tuple[tuple[Any, Any], list[float]]] = [
 ]
 
 
-@pytest.mark.parametrize(("bounds", "letters"), HARD, ids=shown)
+@for_each(("bounds", "letters"), HARD)
 @EVERY_METRIC
 def test_sum_of_floats_ensures_the_width_and_one_ulp(
     metric: Metric, bounds: tuple[Any, Any], letters: list[float]
@@ -292,7 +293,7 @@ def test_sum_of_floats_ensures_the_float_nearest_to_the_exact_sum(data: list[flo
     assert image(made, data) == float(exact_total(data)) == math.fsum(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         [2.0**53, 1.0, 1.0, 1.0, 1.0],
@@ -303,7 +304,6 @@ def test_sum_of_floats_ensures_the_float_nearest_to_the_exact_sum(data: list[flo
         [-0.0, -0.0],
         [1e300, -1e300, 1e284, TINY],
     ],
-    ids=shown,
 )
 def test_sum_of_floats_ensures_a_sum_that_does_not_depend_on_the_order(data: list[float]) -> None:
     made = vm.Space(vm.vectors(float, bounds=(-(10**301), 10**301), size=len(data)), SYMMETRIC) >> vm.sum()
@@ -352,7 +352,7 @@ def test_sum_of_floats_requires_a_sum_that_is_exact_before_it_is_rounded() -> No
 # --- means -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("bounds", "letters"), HARD, ids=shown)
+@for_each(("bounds", "letters"), HARD)
 @EVERY_METRIC
 def test_mean_of_replaced_rows_ensures_the_width_over_the_size_and_one_ulp(
     metric: Metric, bounds: tuple[Any, Any], letters: list[float]
@@ -368,7 +368,7 @@ def test_mean_of_replaced_rows_ensures_the_width_over_the_size_and_one_ulp(
     assert made.map(INFINITY) == INFINITY
 
 
-@pytest.mark.parametrize("bounds", BOUNDS, ids=shown)
+@for_each("bounds", BOUNDS)
 @EVERY_METRIC
 def test_mean_of_replaced_rows_ensures_the_same_for_integers(metric: Metric, bounds: tuple[int, int]) -> None:
     made = vm.Space(vm.vectors(int, bounds=bounds, size=3), metric) >> vm.mean()

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.spaces.oracles import GREATEST, INFINITY, LEAST, ROW_METRICS, loose, name_of, sequences, shown, table_of
+from tests.cases import for_each
+from tests.spaces.oracles import GREATEST, INFINITY, LEAST, ROW_METRICS, loose, sequences, table_of
 from tests.transforms.oracles import check_stability, drawn, image
 
 import viameter as vm
@@ -67,7 +68,7 @@ def test_a_chain_of_users_names_the_column_that_differs() -> None:
         left >> right
 
 
-@pytest.mark.parametrize("other", [None, 5, len, "count"], ids=shown)
+@for_each("other", [None, 5, len, "count"])
 def test_what_is_no_step_cannot_be_chained(other: Any) -> None:
     for left in (WHOLE, WHOLE >> vm.clamp(bounds=(0, 1)), vm.clamp(bounds=(0, 1))):
         with pytest.raises(TypeError):
@@ -231,7 +232,7 @@ DIFFERENT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), EQUAL, ids=shown)
+@for_each(("one", "other"), EQUAL)
 def test_recipes_that_say_the_same_are_equal(one: Any, other: Any) -> None:
     assert one == other
     assert hash(one) == hash(other)
@@ -281,7 +282,7 @@ def test_a_set_is_refused_where_the_order_matters(recipe: Any) -> None:
         (WHOLE if "edges" in repr(recipe) else table) >> recipe
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "said"),
     [
         (loose.clamp, r"call it as clamp\(bounds=\.\.\.\)"),
@@ -319,7 +320,7 @@ def test_a_recipe_that_fails_half_way_names_the_step_that_failed() -> None:
         WHOLE >> (vm.count() >> vm.sum())
 
 
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+@for_each("metric", ROW_METRICS)
 def test_an_infinite_distance_stays_infinite_or_becomes_0_where_nothing_can_change(metric: Any) -> None:
     made = vm.Space(vm.vectors(int), metric) >> vm.clamp(bounds=(0, 0)) >> vm.resize(size=2, fill=0) >> vm.sum()
     assert made.map(5) == 0

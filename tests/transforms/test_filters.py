@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.spaces.oracles import GREATEST, INFINITY, LEAST, NORMS, loose, name_of, rows_of, sequences, shown, table_of
+from tests.cases import for_each
+from tests.spaces.oracles import GREATEST, INFINITY, LEAST, NORMS, loose, name_of, rows_of, sequences, table_of
 from tests.transforms.oracles import check_order_is_ignored, check_stability, drawn, image
 
 import viameter as vm
@@ -34,7 +35,7 @@ PREDICATES: list[tuple[Any, Any, list[Any]]] = [
     (vm.scalars(str), ~vm.is_in(["a"]) & vm.is_in(["a"]), ["a", "b"]),
     (vm.categories([1, 2, 3]), vm.is_in([1]) | vm.is_in([3]), [1, 2, 3]),
 ]
-EACH = pytest.mark.parametrize(("element", "predicate", "letters"), PREDICATES, ids=shown)
+EACH = for_each(("element", "predicate", "letters"), PREDICATES)
 TABLE = vm.tables({"user": str, "value": int})
 TABLE_LETTERS = list(itertools.product("uv", (0, 1)))
 
@@ -55,7 +56,7 @@ class AboveTheMean(Predicate):
 
 
 @EACH
-@pytest.mark.parametrize("metric", ADDING, ids=name_of)
+@for_each("metric", ADDING)
 def test_filter_of_added_rows_ensures_d_in(metric: Metric, element: Any, predicate: Any, letters: list[Any]) -> None:
     made = vm.Space(vm.vectors(element), metric) >> vm.filter(predicate)
     attained = check_stability(made, sequences(letters, 3 if len(letters) < 4 else 2))
@@ -151,7 +152,7 @@ def test_filter_of_added_rows_requires_that_a_row_for_which_it_leaves_the_progra
 
 
 @EACH
-@pytest.mark.parametrize("metric", REPLACED, ids=name_of)
+@for_each("metric", REPLACED)
 def test_filter_of_replaced_rows_ensures_2_d_in(
     metric: Metric, element: Any, predicate: Any, letters: list[Any]
 ) -> None:
@@ -216,13 +217,13 @@ def test_a_filter_of_a_table_keeps_whole_rows() -> None:
     assert kept["value"].tolist() == [1, 3]
 
 
-@pytest.mark.parametrize("metric", [*NORMS, vm.DiscreteDistance()], ids=name_of)
+@for_each("metric", [*NORMS, vm.DiscreteDistance()])
 def test_a_filter_is_not_known_for_other_metrics(metric: Metric) -> None:
     with pytest.raises(NoTheorem, match="not for"):
         vm.Space(vm.vectors(int), metric) >> vm.filter(vm.between(0, 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "recipe", "said"),
     [
         (vm.vectors(int), vm.filter(vm.between(0, 1), column="a"), "has no columns"),
@@ -235,7 +236,6 @@ def test_a_filter_is_not_known_for_other_metrics(metric: Metric) -> None:
         (TABLE, vm.filter(vm.between(0, 1), column="user"), "compares numbers"),
         (TABLE, loose.filter(len, column="value", trust="t"), "whole row"),
     ],
-    ids=shown,
 )
 def test_filters_that_make_no_sense_are_refused_by_name(domain: Any, recipe: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=said):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
@@ -18,7 +19,6 @@ from tests.spaces.oracles import (
     REPLACING,
     ROW_METRICS,
     loose,
-    name_of,
     sequences,
     shown,
 )
@@ -33,7 +33,7 @@ from viameter.transforms.histograms import histogram_of_replaced_rows
 NAN, INF, LARGEST, TINY = math.nan, math.inf, 1.7976931348623157e308, 5e-324
 SYMMETRIC = vm.SymmetricDistance()
 ADDING: tuple[Metric, ...] = (SYMMETRIC, vm.InsertDeleteDistance())
-EACH_NORM = pytest.mark.parametrize("norm", NORMS, ids=name_of)
+EACH_NORM = for_each("norm", NORMS)
 
 BINS: list[tuple[Any, dict[str, Any], list[Any]]] = [
     (vm.scalars(str), {"keys": ["a", "b"]}, ["a", "b", "c"]),
@@ -43,7 +43,7 @@ BINS: list[tuple[Any, dict[str, Any], list[Any]]] = [
     (vm.scalars(int), {"edges": [LEAST, "-0.5", "0.5", GREATEST]}, [LEAST, 0, GREATEST]),
     (vm.scalars(float, nan=True), {"edges": [0, "0.1", 1]}, [NAN, 0.1, -0.0, INF]),
 ]
-EACH_KIND = pytest.mark.parametrize(("element", "bins", "letters"), BINS, ids=shown)
+EACH_KIND = for_each(("element", "bins", "letters"), BINS)
 
 
 def in_bins(edges: list[Any], data: list[Any], *, other: bool) -> list[int]:
@@ -59,7 +59,7 @@ def in_bins(edges: list[Any], data: list[Any], *, other: bool) -> list[int]:
 
 @EACH_KIND
 @EACH_NORM
-@pytest.mark.parametrize("metric", ADDING, ids=name_of)
+@for_each("metric", ADDING)
 def test_histogram_of_added_rows_ensures_d_in_in_every_norm(
     metric: Metric, norm: NormDistance, element: Any, bins: dict[str, Any], letters: list[Any]
 ) -> None:
@@ -106,7 +106,7 @@ def test_histogram_of_added_rows_requires_a_metric_that_counts_rows() -> None:
 
 @EACH_KIND
 @EACH_NORM
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+@for_each("metric", ROW_METRICS)
 def test_histogram_of_replaced_rows_ensures_2_c_or_sqrt_2_c_or_c(
     metric: Metric, norm: NormDistance, element: Any, bins: dict[str, Any], letters: list[Any]
 ) -> None:
@@ -128,7 +128,7 @@ def test_histogram_of_replaced_rows_ensures_2_c_or_sqrt_2_c_or_c(
 
 
 @EACH_NORM
-@pytest.mark.parametrize("metric", [vm.ChangeOneDistance(), vm.HammingDistance()], ids=name_of)
+@for_each("metric", [vm.ChangeOneDistance(), vm.HammingDistance()])
 def test_histogram_of_replaced_rows_ensures_the_same_where_the_size_is_not_public(
     metric: Metric, norm: NormDistance
 ) -> None:
@@ -183,8 +183,8 @@ FLOATS += [LARGEST, INF]
 FLOATS += [math.nextafter(value, side) for value in (0.1, 0.2, 0.3, 1 / 3, 1.0) for side in (-INF, INF)]
 
 
-@pytest.mark.parametrize("edges", EDGES, ids=shown)
-@pytest.mark.parametrize("other", [False, True])
+@for_each("edges", EDGES)
+@for_each("other", [False, True])
 def test_edges_are_exact_numbers_and_belong_to_the_bin_above_them(edges: list[Any], other: bool) -> None:
     made = vm.Space(vm.vectors(float, nan=True), SYMMETRIC) >> vm.histogram(edges=edges, other=other)
     for value in FLOATS:
@@ -192,7 +192,7 @@ def test_edges_are_exact_numbers_and_belong_to_the_bin_above_them(edges: list[An
     assert image(made, FLOATS).tolist() == in_bins(edges, FLOATS, other=other)
 
 
-@pytest.mark.parametrize("edges", EDGES[:5], ids=shown)
+@for_each("edges", EDGES[:5])
 def test_edges_of_integers_are_exact(edges: list[Any]) -> None:
     made = vm.Space(vm.vectors(int), SYMMETRIC) >> vm.histogram(edges=edges, other=True)
     for value in (LEAST, LEAST + 1, -1, 0, 1, 2, 3, 5, 2**53, 2**53 + 1, GREATEST - 1, GREATEST):
@@ -232,7 +232,7 @@ def test_a_histogram_is_a_vector_of_counts_of_public_size() -> None:
     assert image(made, ["a"] * 1000).dtype == np.int64
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("element", "parameters", "said"),
     [
         (vm.scalars(str), {}, "needs its bins"),
@@ -256,7 +256,6 @@ def test_a_histogram_is_a_vector_of_counts_of_public_size() -> None:
         (vm.scalars(int), {"keys": [1], "metric": vm.L1Distance}, "metric="),
         (vm.scalars(int), {"keys": [1], "metric": None}, "metric=None"),
     ],
-    ids=shown,
 )
 def test_bins_that_make_no_sense_are_refused_by_name(element: Any, parameters: dict[str, Any], said: str) -> None:
     with pytest.raises((ParameterError, NumberError), match=said):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import GREATEST, LEAST, loose, shown
 from tests.transforms.oracles import drawn
 
@@ -81,7 +82,7 @@ def test_between_agrees_with_exact_comparison_for_whatever_is_drawn(
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lower", "upper", "said"),
     [
         (2, 1, r"between\(2, 1\)"),
@@ -92,7 +93,6 @@ def test_between_agrees_with_exact_comparison_for_whatever_is_drawn(
         (True, None, "True"),
         ([], None, "list"),
     ],
-    ids=shown,
 )
 def test_between_refuses_ends_that_make_no_sense(lower: Any, upper: Any, said: str) -> None:
     with pytest.raises((ParameterError, NumberError), match=said):
@@ -118,7 +118,7 @@ def test_is_in_finds_what_is_equal() -> None:
     assert vm.is_in([2**70]).mask(np.array([0])).tolist() == [False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("predicate", "domain"),
     [
         (vm.is_in([1]), vm.scalars(float)),
@@ -136,7 +136,6 @@ def test_is_in_finds_what_is_equal() -> None:
         (vm.between(0, 1) & vm.is_in(["a"]), vm.scalars(str)),
         (vm.is_in(["a"]) | vm.between(0, 1), vm.scalars(str)),
     ],
-    ids=shown,
 )
 def test_a_predicate_refuses_values_that_it_cannot_judge(predicate: Predicate, domain: Any) -> None:
     with pytest.raises(ParameterError):

@@ -6,7 +6,8 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.spaces.oracles import NORMS, REPLACING, ROW_METRICS, name_of, shown
+from tests.cases import for_each
+from tests.spaces.oracles import NORMS, REPLACING, ROW_METRICS
 
 import viameter as vm
 from viameter.core import Domain, Metric
@@ -67,7 +68,7 @@ SPACES = [
 ]
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=shown)
+@for_each("recipe", RECIPES)
 def test_a_transformation_can_be_made_on_a_space_or_says_why_not(recipe: Any) -> None:
     made = 0
     for space in SPACES:
@@ -110,7 +111,7 @@ def test_metrics_that_count_rows_are_asked_for_with_the_cure() -> None:
         row_metric(vm.Space(vm.vectors(int), vm.L2Distance()), "thing")
 
 
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+@for_each("metric", ROW_METRICS)
 def test_one_change_takes_one_step_or_two_or_is_none(metric: Any) -> None:
     free, sized = (vm.Space(vm.vectors(int, size=size), metric) for size in (None, 3))
     if isinstance(metric, REPLACING):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
@@ -98,7 +99,7 @@ CASES: list[tuple[Domain, Any, list[Any]]] = [
     (TEXT, vm.map_rows(function=len, output=vm.categories([0, 1]), default=0, trust="it is one"), ["", "a", "ab"]),
     (TEXT, vm.map_rows(function=str.upper, output=vm.scalars(str), default="", trust="it is one"), ["a", "A", "ß"]),
 ]
-ROWWISE = pytest.mark.parametrize(("domain", "recipe", "letters"), CASES, ids=shown)
+ROWWISE = for_each(("domain", "recipe", "letters"), CASES)
 
 
 def of_two_rows(letters: list[Any]) -> list[list[Any]]:
@@ -107,7 +108,7 @@ def of_two_rows(letters: list[Any]) -> list[list[Any]]:
 
 
 @ROWWISE
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
+@for_each("metric", ROW_METRICS)
 def test_rows_one_by_one_ensures_that_vectors_come_no_further_apart(
     metric: Metric, domain: Domain, recipe: Any, letters: list[Any]
 ) -> None:
@@ -129,8 +130,8 @@ TABLE = vm.tables({"user": str, "value": int, "note": str})
 TABLE_ROWS = list(itertools.product("uv", (0, 1), "a"))
 
 
-@pytest.mark.parametrize("metric", ROW_METRICS, ids=name_of)
-@pytest.mark.parametrize(
+@for_each("metric", ROW_METRICS)
+@for_each(
     "recipe",
     [
         vm.select(["value", "note"]),
@@ -143,7 +144,6 @@ TABLE_ROWS = list(itertools.product("uv", (0, 1), "a"))
             trust="it is a function",
         ),
     ],
-    ids=shown,
 )
 def test_rows_one_by_one_ensures_that_tables_come_no_further_apart(metric: Metric, recipe: Any) -> None:
     made = vm.Space(TABLE, metric) >> recipe
@@ -258,7 +258,7 @@ def test_rows_one_by_one_requires_that_the_column_of_the_users_stays() -> None:
 NUMBERS = [-INF, -LARGEST, -1.0, -TINY, -0.0, 0.0, 0.1, 1.0, math.nextafter(1.0, 2.0), LARGEST, INF]
 
 
-@pytest.mark.parametrize("bounds", [(0, 1), (-1, "0.1"), (1, 1), (5, 6)], ids=shown)
+@for_each("bounds", [(0, 1), (-1, "0.1"), (1, 1), (5, 6)])
 def test_clamp_numbers_ensures_that_single_numbers_come_no_further_apart(bounds: Any) -> None:
     floats = vm.Space(vm.scalars(float), vm.AbsoluteDistance()) >> vm.clamp(bounds=bounds)
     assert 0 in check_stability(floats, NUMBERS)
@@ -270,7 +270,7 @@ def test_clamp_numbers_ensures_that_single_numbers_come_no_further_apart(bounds:
         assert floats(value) == expected
 
 
-@pytest.mark.parametrize("bounds", [(0, 1), (LEAST, GREATEST), (3, 3), (-5, -2)], ids=shown)
+@for_each("bounds", [(0, 1), (LEAST, GREATEST), (3, 3), (-5, -2)])
 def test_clamp_numbers_ensures_that_single_integers_come_no_further_apart(bounds: Any) -> None:
     made = vm.Space(vm.scalars(int), vm.AbsoluteDistance()) >> vm.clamp(bounds=bounds)
     values = [LEAST, -5, -1, 0, 1, 2, 3, GREATEST]
@@ -376,7 +376,7 @@ def test_cast_of_floats_at_the_ends_of_64_bits_is_exact() -> None:
     assert image(made, values).tolist() == [GREATEST, int(inside), LEAST, LEAST, GREATEST, LEAST]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("0", 0),
@@ -402,7 +402,7 @@ def test_cast_of_text_to_integers(text: str, expected: int | None) -> None:
     assert image(made, [text]).tolist() == [-99 if expected is None else expected]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("0.1", 0.1),
@@ -447,7 +447,7 @@ def test_to_grid_rounds_to_a_nearest_multiple(data: list[float], step: str) -> N
         assert abs(Fraction(value) - multiple * size) <= size / 2 + Fraction(1, 10**12)
 
 
-@pytest.mark.parametrize("bounds", [("0.05", "0.95"), ("-0.95", "-0.05"), (0, 0), ("-1e-300", "1e-300")], ids=shown)
+@for_each("bounds", [("0.05", "0.95"), ("-0.95", "-0.05"), (0, 0), ("-1e-300", "1e-300")])
 def test_to_grid_stays_within_the_bounds_that_it_tells(bounds: Any) -> None:
     for step in ("0.1", "1/3", "3", "1e-3"):
         made = vm.Space(vm.vectors(float, bounds=bounds), SYMMETRIC) >> vm.to_grid(step=step)
@@ -495,7 +495,7 @@ def test_a_column_and_a_selection_share_the_memory_of_the_table() -> None:
 BOUNDED = vm.vectors(float, bounds=(0, 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "recipe", "said"),
     [
         (WHOLE, vm.clamp(bounds=(3, 1)), r"bounds=\(3, 1\)"),
@@ -541,7 +541,6 @@ BOUNDED = vm.vectors(float, bounds=(0, 1))
         (TABLE, loose.column(["value"]), "does not exist"),
         (WHOLE, vm.column("value"), "takes tables"),
     ],
-    ids=shown,
 )
 def test_parameters_that_make_no_sense_are_refused_by_name(domain: Domain, recipe: Any, said: str) -> None:
     with pytest.raises((ParameterError, NumberError), match=said):
@@ -558,7 +557,7 @@ def test_a_float_where_an_exact_number_is_needed_is_refused() -> None:
             vm.Space(domain, SYMMETRIC) >> recipe
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "recipe", "said"),
     [
         (WHOLE, loose.clamp(bounds=None), "bounds"),
@@ -569,7 +568,6 @@ def test_a_float_where_an_exact_number_is_needed_is_refused() -> None:
         (WHOLE, loose.map_rows(function=3, output=vm.scalars(int), default=0, trust="t"), "function"),
         (TABLE, loose.select(5), "columns"),
     ],
-    ids=shown,
 )
 def test_parameters_that_make_no_sense_are_refused_without_a_bare_traceback(
     domain: Domain, recipe: Any, said: str

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
@@ -232,7 +233,7 @@ def test_resize_makes_the_size_public_for_what_comes_after() -> None:
     assert 1 in check_stability(total, sequences([0, 4, 9], 4))
 
 
-@pytest.mark.parametrize("size", [-1, 0.5, "3", True, None], ids=shown)
+@for_each("size", [-1, 0.5, "3", True, None])
 def test_resize_takes_a_whole_number_of_rows(size: Any) -> None:
     with pytest.raises(ParameterError, match="size="):
         vm.Space(vm.vectors(int), SYMMETRIC) >> vm.resize(size=size, fill=0)
@@ -401,7 +402,7 @@ def test_limit_rows_forgets_a_public_size() -> None:
     check_stability(made >> vm.count(), [table_of(USERS.names, rows) for rows in sequences(USER_ROWS, 2, 2)])
 
 
-@pytest.mark.parametrize("per_id", [0, -1, 0.5, "2", True, None], ids=shown)
+@for_each("per_id", [0, -1, 0.5, "2", True, None])
 def test_limit_rows_takes_a_whole_number_of_rows(per_id: Any) -> None:
     with pytest.raises(ParameterError, match="per_id="):
         vm.Space(USERS, USER_METRICS[0]) >> vm.limit_rows(per_id=per_id)

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.spaces.oracles import (
     GREATEST,
     INFINITY,
     LEAST,
     NORMS,
     ROW_METRICS,
-    name_of,
     own_distance,
     prepared,
     sequences,
-    shown,
     table_of,
 )
 from tests.transforms.oracles import check_stability
@@ -73,8 +72,8 @@ def datasets(metric: Metric, size: int | None) -> tuple[Any, list[Any]]:
     return vm.vectors(int, size=size), sequences(letters, most, least)
 
 
-@pytest.mark.parametrize("size", [None, 0, 3])
-@pytest.mark.parametrize(("one", "other"), COARSER, ids=name_of)
+@for_each("size", [None, 0, 3])
+@for_each(("one", "other"), COARSER)
 def test_coarser_metric_ensures_d_in(one: Metric, other: Metric, size: int | None) -> None:
     domain, members = datasets(one, size)
     made = vm.Space(domain, one) >> vm.measured_by(other)
@@ -84,7 +83,7 @@ def test_coarser_metric_ensures_d_in(one: Metric, other: Metric, size: int | Non
     assert size == 0 or attained & {1, 2, 3}
 
 
-@pytest.mark.parametrize("metric", ALL, ids=name_of)
+@for_each("metric", ALL)
 def test_coarser_metric_ensures_that_a_metric_is_no_coarser_than_itself(metric: Metric) -> None:
     domain = next(domain for domain in (vm.vectors(int), USERS, vm.scalars(int)) if metric.fits(domain) is None)
     made = vm.Space(domain, metric) >> vm.measured_by(metric)
@@ -95,7 +94,7 @@ def test_coarser_metric_ensures_that_a_metric_is_no_coarser_than_itself(metric: 
 ALLOWED = {*COARSER, *TWICE, (vm.ChangeOneIdDistance("value"), vm.SymmetricIdDistance("value"))}
 
 
-@pytest.mark.parametrize("domain", [vm.vectors(int), vm.vectors(float), USERS, vm.scalars(int)], ids=shown)
+@for_each("domain", [vm.vectors(int), vm.vectors(float), USERS, vm.scalars(int)])
 def test_coarser_metric_requires_that_the_pair_is_one_of_those(domain: Any) -> None:
     for one, other in itertools.product(ALL, repeat=2):
         if one.fits(domain) or other.fits(domain) or one == other or (one, other) in ALLOWED:
@@ -132,8 +131,8 @@ def test_coarser_metric_requires_that_two_metrics_of_ones_own_are_the_same() -> 
         space >> vm.measured_by(far)
 
 
-@pytest.mark.parametrize("size", [None, 3])
-@pytest.mark.parametrize(("one", "other"), TWICE, ids=name_of)
+@for_each("size", [None, 3])
+@for_each(("one", "other"), TWICE)
 def test_added_from_replaced_ensures_2_d_in(one: Metric, other: Metric, size: int | None) -> None:
     domain, members = datasets(one, size)
     made = vm.Space(domain, one) >> vm.measured_by(other)
@@ -151,8 +150,8 @@ def test_added_from_replaced_requires_that_the_pair_is_one_of_those() -> None:
             vm.Space(vm.vectors(int, size=size), CHANGE_ONE) >> vm.measured_by(INSERT_DELETE)
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3])
-@pytest.mark.parametrize(("one", "other"), HALF, ids=name_of)
+@for_each("size", [0, 1, 2, 3])
+@for_each(("one", "other"), HALF)
 def test_replaced_from_added_ensures_half_of_d_in_rounded_down(one: Metric, other: Metric, size: int) -> None:
     for domain, members in (
         (vm.vectors(int, size=size), sequences([0, 1, 2], size, size)),
@@ -189,8 +188,8 @@ def test_replaced_from_added_requires_metrics_of_rows_and_not_of_users_or_of_ord
             vm.Space(sized, one) >> vm.measured_by(other)
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4])
-@pytest.mark.parametrize(("one", "other"), SPREAD, ids=name_of)
+@for_each("size", [0, 1, 2, 3, 4])
+@for_each(("one", "other"), SPREAD)
 def test_norm_of_a_sized_vector_ensures_n_or_the_root_of_n(one: Metric, other: Metric, size: int) -> None:
     domain = vm.vectors(int, size=size)
     made = vm.Space(domain, one) >> vm.measured_by(other)
@@ -236,7 +235,7 @@ def test_two_views_in_a_row_are_chained() -> None:
     check_stability(made, sequences([0, 1, 2], 2, 2))
 
 
-@pytest.mark.parametrize("metric", [None, 5, "SymmetricDistance", vm.SymmetricDistance], ids=shown)
+@for_each("metric", [None, 5, "SymmetricDistance", vm.SymmetricDistance])
 def test_what_is_no_metric_is_refused_by_name(metric: Any) -> None:
     with pytest.raises(ParameterError, match="metric="):
         vm.Space(vm.vectors(int), SYMMETRIC) >> vm.measured_by(metric)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter import arith
 from viameter_check import amounts
@@ -30,7 +31,7 @@ def test_infinity_is_read_and_shown() -> None:
     assert amounts.show(amounts.INFINITY) == amounts.write(amounts.INFINITY) == "inf"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -72,7 +73,7 @@ def test_nothing_else_is_a_number(text: Any) -> None:
         amounts.read_number(text)
 
 
-@pytest.mark.parametrize("text", ["-3", "-1/2", "0", "5/7"])
+@for_each("text", ["-3", "-1/2", "0", "5/7"])
 def test_signed_numbers_are_read_where_they_may_be(text: str) -> None:
     assert amounts.read_signed(text) == Fraction(text)
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 from tests.viameter_check.forging import refused_at
 from tests.viameter_check.zoo import COUNT
 
@@ -32,9 +32,9 @@ def rounding(size: int, norm: int, d_in: Fraction, bound: Any) -> dict[str, Any]
     return certify(derivation, space=before, d_in=d_in).to_json()
 
 
-@pytest.mark.parametrize("size", [1, 2, 7])
-@pytest.mark.parametrize("norm", [1, 2])
-@pytest.mark.parametrize("d_in", [Fraction(0), Fraction(3, 10), Fraction(5)])
+@for_each("size", [1, 2, 7])
+@for_each("norm", [1, 2])
+@for_each("d_in", [Fraction(0), Fraction(3, 10), Fraction(5)])
 def test_rounding_to_a_grid(size: int, norm: int, d_in: Fraction) -> None:
     bound = rounding_to_a_grid(d_in, step=Fraction(1, 4), size=size, norm=norm)
     report = check(rounding(size, norm, d_in, bound))

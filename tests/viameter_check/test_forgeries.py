@@ -8,6 +8,7 @@ import functools
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.forgeries import losses, mechanisms, ties, transformations
 from tests.viameter_check.forgeries.forge import Edits, claimed, edited, nodes
 from tests.viameter_check.forgeries.samples import names, sample
@@ -20,7 +21,7 @@ pytestmark = [
 ]  # what engines themselves warn of
 FORGERIES = {**transformations.FORGERIES, **mechanisms.FORGERIES, **losses.FORGERIES}
 CASES = [
-    pytest.param(slug, name, edits, id=f"{slug}: {why}")
+    (f"{slug}: {why}", slug, name, edits)
     for slug, forgeries in (*FORGERIES.items(), *ties.FORGERIES.items())
     for why, name, edits in forgeries
 ]
@@ -33,7 +34,7 @@ def part(slug: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, next(node for node in nodes(document["derivation"]) if node["theorem"] == slug)
 
 
-@pytest.mark.parametrize("name", names())
+@for_each("name", names())
 def test_what_forgeries_are_made_from_is_genuine(name: str) -> None:
     document = genuine(name)
     report = check(document)
@@ -42,20 +43,20 @@ def test_what_forgeries_are_made_from_is_genuine(name: str) -> None:
     assert again.ok and again.statement == report.statement, again
 
 
-@pytest.mark.parametrize("slug", FORGERIES)
+@for_each("slug", FORGERIES)
 def test_what_forgeries_change_is_genuine_by_itself(slug: str) -> None:
     for _, name, _ in FORGERIES[slug]:
         report = check(claimed(*part(slug, name)))
         assert report.ok, (name, report)
 
 
-@pytest.mark.parametrize(("slug", "name", "edits"), CASES)
-def test_a_forgery_is_refused(slug: str, name: str, edits: Edits) -> None:
+@for_each(("why", "slug", "name", "edits"), CASES)
+def test_a_forgery_is_refused(why: str, slug: str, name: str, edits: Edits) -> None:
     document, node = part(slug, name)
     forged = edited(node, edits)
     assert forged != node
     report = check(claimed(document, forged))
-    assert not report.ok, report
+    assert not report.ok, (why, report)
 
 
 def test_every_rule_has_two_forgeries() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.viameter_check.forging import at, changed, leaves, refused_at, rehashed, waiting
 from tests.viameter_check.zoo import COUNT, SCORES, WARDS, computations, own_parts
 
@@ -145,7 +146,7 @@ def test_whatever_stands_in_a_file_there_is_a_report(document: Any) -> None:
 # --- the theorem and where it applies --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("slug", sorted(set(RULES) - {"sum-of-added-rows"}))
+@for_each("slug", sorted(set(RULES) - {"sum-of-added-rows"}))
 def test_no_other_theorem_passes_for_a_sum(slug: str) -> None:
     forged = changed(GOOD, ((*SUM, "theorem"), slug), ((*SUM, "numbers"), RULES[slug].numbers))
     assert refused_at(forged).startswith("derivation.premises[0]")
@@ -192,7 +193,7 @@ def test_bounds_of_a_sum_are_those_of_its_domain() -> None:
     assert refused_at(forged) == "derivation.premises[0].premises[1].parameters"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "metric",
     ["ChangeOneDistance()", "HammingDistance()", "SymmetricIdDistance(id='who')", "AbsoluteDistance()", "Mine"],
 )
@@ -279,7 +280,7 @@ def test_leaves_with_premises_are_refused() -> None:
     assert refused_at(changed(GOOD, ((*CLAMP, "premises"), [at(GOOD, CLAMP)]))).endswith("premises[0].premises")
 
 
-@pytest.mark.parametrize("path", [("derivation",), CHAIN, LAPLACE])
+@for_each("path", [("derivation",), CHAIN, LAPLACE])
 def test_what_does_not_compose_counts_once(path: tuple[Any, ...]) -> None:
     assert refused_at(changed(GOOD, ((*path, "times"), "2"))).endswith("times")
 
@@ -399,22 +400,20 @@ def test_the_least_bit_below_an_irrational_bound_is_refused_and_more_is_remarked
             assert len(report.remarks) == 1 and "looser than derived by" in report.remarks[0]
 
 
-@pytest.mark.parametrize("number", [0.1, 1, 10**400, float("nan"), float("inf"), -1, 1e308, Fraction(1, 10), object()])
+@for_each("number", [0.1, 1, 10**400, float("nan"), float("inf"), -1, 1e308, Fraction(1, 10), object()])
 def test_bare_numbers_are_refused(number: Any) -> None:
     forged = copy.deepcopy(GOOD)
     forged["claim"]["loss"]["epsilon"] = number
     assert refused_at(forged) == "claim.loss.epsilon"
 
 
-@pytest.mark.parametrize("number", ["0.1", "1", "1e999", "NaN", "Infinity", "-Infinity", "1E400", "9" * 5000])
+@for_each("number", ["0.1", "1", "1e999", "NaN", "Infinity", "-Infinity", "1E400", "9" * 5000])
 def test_bare_numbers_in_text_are_refused(number: str) -> None:
     text = json.dumps(GOOD).replace('"2400"', number)
     assert refused_at(text) == "derivation.premises[0].premises[2].parameters.scale"
 
 
-@pytest.mark.parametrize(
-    "number", ["0.1", "1e999", "nan", "-1", "2/4", "1/0", "", "1" * 3000, "0x1/0x2", "1/10 ", "1e-5", "٣"]
-)
+@for_each("number", ["0.1", "1e999", "nan", "-1", "2/4", "1/0", "", "1" * 3000, "0x1/0x2", "1/10 ", "1e-5", "٣"])
 def test_text_that_is_no_number_is_refused(number: str) -> None:
     for path in (
         ("derivation", "bound", "epsilon"),
@@ -457,7 +456,7 @@ def test_a_name_that_stands_twice_is_refused_with_its_place() -> None:
     assert "stands twice" in report.failures[0].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path", [(), ("claim",), ("claim", "neighborhood"), ("made_by",), ("derivation",), LAPLACE, (*LAPLACE, "bound")]
 )
 def test_unknown_and_missing_fields_are_refused(path: tuple[Any, ...]) -> None:
@@ -486,13 +485,13 @@ def test_a_wrong_hash_is_refused_and_a_right_one_does_not_help() -> None:
     assert refused_at(rehashed(tampered)) == "claim.loss"
 
 
-@pytest.mark.parametrize("text", ["", "{", "nonsense", "[1,", "\x00", '{"a": }'])
+@for_each("text", ["", "{", "nonsense", "[1,", "\x00", '{"a": }'])
 def test_what_is_not_json_is_refused(text: str) -> None:
     assert refused_at(text) == "certificate"
     assert "is not JSON" in check(text).failures[0].message
 
 
-@pytest.mark.parametrize("document", ["[]", "null", '"text"', "{}", "true", '{"format": "viameter-certificate/2"}'])
+@for_each("document", ["[]", "null", '"text"', "{}", "true", '{"format": "viameter-certificate/2"}'])
 def test_what_is_not_a_certificate_is_refused(document: str) -> None:
     assert refused_at(document) in ("certificate", "format")
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.forging import changed, refused_at
 
 import viameter as vm
@@ -55,8 +56,8 @@ def grouped(loss: Loss, distance: Any, space: vm.Space = PLACED) -> dict[str, An
     return certificate(group_derivation(vouched(loss, space), distance), space)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: repr(loss)[:60])
-@pytest.mark.parametrize("distance", [0, 1, 2, 3, 17, 1000, 10**9, 10**30, "inf"], ids=str)
+@for_each("loss", LOSSES)
+@for_each("distance", [0, 1, 2, 3, 17, 1000, 10**9, 10**30, "inf"])
 def test_every_law_is_derived_again(loss: Loss, distance: Any) -> None:
     report = check(grouped(loss, distance))
     assert report.ok, report
@@ -65,8 +66,8 @@ def test_every_law_is_derived_again(loss: Loss, distance: Any) -> None:
     assert report.loss == group_loss(loss, distance).to_json()
 
 
-@pytest.mark.parametrize("loss", ENDS, ids=repr)
-@pytest.mark.parametrize("distance", [0, 1, "inf"])
+@for_each("loss", ENDS)
+@for_each("distance", [0, 1, "inf"])
 def test_measures_without_a_law_are_known_at_the_ends(loss: Loss, distance: Any) -> None:
     report = check(grouped(loss, distance))
     assert report.ok and report.remarks == (), report
@@ -101,7 +102,7 @@ def test_a_bound_that_is_too_small_by_a_little_is_refused(slug: str) -> None:
             assert refused_at(forged).startswith("derivation.bound.")
 
 
-@pytest.mark.parametrize("loss", [vm.zcdp("1/7"), vm.gdp("1/3")], ids=repr)
+@for_each("loss", [vm.zcdp("1/7"), vm.gdp("1/3")])
 def test_the_law_of_a_sum_is_refused_where_squares_are_due(loss: Any) -> None:
     document = grouped(loss, 3)
     name = loss.names[0]
@@ -114,7 +115,7 @@ def test_m_delta_is_refused() -> None:
     assert refused_at(forged) == "derivation.bound.delta"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("space", "distance", "refused"),
     [
         (ROWS, 0, True),
@@ -140,7 +141,6 @@ def test_m_delta_is_refused() -> None:
         (vm.Space(vm.scalars(int), vm.AbsoluteDistance()), 2, False),
         (vm.Space(vm.categories(["a", "b"]), vm.DiscreteDistance()), 2, False),
     ],
-    ids=str,
 )
 def test_steps_must_lead_as_far_as_the_distance(space: vm.Space, distance: Any, refused: bool) -> None:
     # Written by hand, since the library refuses most of them as well.

@@ -8,6 +8,7 @@ import gmpy2  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter_check import intervals
 from viameter_check.amounts import INFINITY
@@ -51,8 +52,8 @@ def test_an_interval_holds_the_truth_and_is_narrow(name: str, x: Fraction) -> No
     assert isinstance(found.high, Fraction) and found.high - found.low <= NARROW * found.high
 
 
-@pytest.mark.parametrize("x", [Fraction(1, 2**300), Fraction(1, 256), Fraction(257, 65536), Fraction(2**21)])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("x", [Fraction(1, 2**300), Fraction(1, 256), Fraction(257, 65536), Fraction(2**21)])
+@for_each("name", FUNCTIONS)
 def test_an_interval_holds_the_truth_at_the_joints(name: str, x: Fraction) -> None:
     mine, oracle = FUNCTIONS[name]
     found, (low, high) = mine(x), enclosing(oracle, x)

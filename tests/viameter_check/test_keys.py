@@ -9,7 +9,8 @@ from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
-from tests.viameter_check.forging import at, changed, leaves, refused_at
+from tests.cases import for_each
+from tests.viameter_check.forging import at, changed, leaves, refused_at, stored
 
 import viameter as vm
 from viameter import loss_from_json
@@ -56,9 +57,9 @@ def only_steps(claims: tuple[Claim, ...]) -> bool:
 def tables(budget: Any) -> Iterator[Any]:
     """Tables of all units, and one after steps and a join, of which several rows come."""
     for unit in UNITS:
-        yield vm.open(VISITS, unit=unit, budget=budget)
+        yield vm.open(stored(VISITS), unit=unit, budget=budget)
     for unit in UNITS[:1] + UNITS[-1:]:
-        table = vm.open(VISITS, unit=unit, budget=budget)
+        table = vm.open(stored(VISITS), unit=unit, budget=budget)
         yield table.filter(table["x"] > 0).join(public({"k": ["x", "x"], "z": ["p", "q"]}), on="k")
 
 
@@ -91,7 +92,7 @@ def test_every_certificate_of_keys_that_were_ranked_is_derived_again(spend: Any,
 
 def test_a_delta_below_all_others_is_stated_too_large_and_that_is_said() -> None:
     for spend in (vm.approx(10**9, "1/2"), vm.approx_zcdp(10**9, "1/2")):
-        table = vm.open(VISITS, unit=UNITS[0], budget=spend)
+        table = vm.open(stored(VISITS), unit=UNITS[0], budget=spend)
         report = check(table.heavy_hitters("k").release(spend=spend).certificate().text)
         assert report.ok and len(report.remarks) == 1
         assert report.remarks[0].startswith("derivation.bound.delta is looser than derived by")
@@ -113,10 +114,10 @@ def documents() -> dict[str, dict[str, Any]]:
     """A certificate of each theorem in each measure, and of both kinds of unit."""
     made: dict[str, Any] = {}
     for spend, unit in zip(DELTA, (vm.per("u", rows=3), vm.per("u", rows=3, replace=True)), strict=True):
-        table = vm.open(VISITS, unit=unit, budget=spend)
+        table = vm.open(stored(VISITS), unit=unit, budget=spend)
         made[f"{spend!r} {unit!r}"] = table.heavy_hitters("k").release(spend=spend).measurement
     for spend in SPENDS[:2]:
-        table = vm.open(VISITS, unit=vm.per("u", rows=3), budget=spend)
+        table = vm.open(stored(VISITS), unit=vm.per("u", rows=3), budget=spend)
         made[f"top {spend!r}"] = table.group_by("k", keys=["x", "y"]).top(2).measurement(spend=spend)
     return {name: measurement.certificate(1).to_json() for name, measurement in made.items()}
 
@@ -260,7 +261,7 @@ def test_the_numbers_of_the_library_are_accepted_without_a_remark(slug: str, rep
         assert report.ok and report.remarks == (), report
 
 
-@pytest.mark.parametrize("slug", THEOREMS)
+@for_each("slug", THEOREMS)
 def test_nothing_comes_of_nothing_and_everything_of_an_infinite_distance(slug: str) -> None:
     loss = MEASURES[slug].loss
     assert check(written(slug, 0, loss(0, 0), **USUAL)).ok
@@ -269,7 +270,7 @@ def test_nothing_comes_of_nothing_and_everything_of_an_infinite_distance(slug: s
     assert refused_at(written(slug, math.inf, loss(math.inf, "1/2"), **USUAL)) == "derivation.bound.delta"
 
 
-@pytest.mark.parametrize("slug", THEOREMS)
+@for_each("slug", THEOREMS)
 def test_numbers_that_need_a_larger_bound_are_refused(slug: str) -> None:
     """Each parameter, changed beside the bound that stands there."""
     good = written(slug, 1, THEOREMS[slug](Fraction(1), **USUAL), **USUAL)
@@ -283,7 +284,7 @@ def test_numbers_that_need_a_larger_bound_are_refused(slug: str) -> None:
     assert refused_at(changed(good, (("derivation", "given"), "2"))) == amount
 
 
-@pytest.mark.parametrize("slug", THEOREMS)
+@for_each("slug", THEOREMS)
 def test_twice_as_much_is_needed_where_units_are_replaced(slug: str) -> None:
     once = THEOREMS[slug](Fraction(1), **USUAL)
     twice = MEASURES[slug].loss(2 * getattr(once, FIRST[slug]), once.delta)
@@ -297,7 +298,7 @@ def test_twice_as_much_is_needed_where_units_are_replaced(slug: str) -> None:
 NO_NUMBERS = ["", "x", "-1", "nan", "-inf", "2.0", None, True, ["2"]]
 
 
-@pytest.mark.parametrize("slug", THEOREMS)
+@for_each("slug", THEOREMS)
 def test_parameters_of_keys_that_are_found_are_what_they_must_be(slug: str) -> None:
     good = loose_step(slug)
     assert check(good).ok
@@ -331,7 +332,7 @@ def test_parameters_of_keys_that_are_ranked_are_what_they_must_be() -> None:
             assert refused_at(forged) == f"derivation.parameters.{name}", (name, value)
 
 
-@pytest.mark.parametrize("slug", [*THEOREMS, TOP])
+@for_each("slug", [*THEOREMS, TOP])
 def test_all_parameters_are_there_and_no_other(slug: str) -> None:
     good = loose_step(slug)
     parameters = at(good, ("derivation", "parameters"))
@@ -373,7 +374,7 @@ def test_a_theorem_fits_its_metric_its_domain_and_its_measure(slug: str) -> None
         assert refused_at(forged) == "claim.neighborhood.metric"
 
 
-@pytest.mark.parametrize("slug", THEOREMS)
+@for_each("slug", THEOREMS)
 def test_whether_units_are_replaced_is_what_the_metric_says(slug: str) -> None:
     for replaced in (False, True):
         good = written(slug, 1, MEASURES[slug].loss(LARGE, 1), **{**USUAL, "replaced": replaced})

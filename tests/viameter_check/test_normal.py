@@ -6,6 +6,7 @@ import gmpy2  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 from viameter_check import normal
 from viameter_check.report import Refused
@@ -37,7 +38,7 @@ def test_the_bound_is_above_the_truth_and_close(mu_squared: Fraction, epsilon: F
     assert truth * (1 - Fraction(1, 2**1000)) <= found <= truth * (1 + Fraction(1, 2**150))
 
 
-@pytest.mark.parametrize("mu_squared", [Fraction(1, 10**8), Fraction(1, 3 * 10**12)])
+@for_each("mu_squared", [Fraction(1, 10**8), Fraction(1, 3 * 10**12)])
 def test_far_out_there_is_next_to_nothing(mu_squared: Fraction) -> None:
     found = normal.gaussian_delta_up(mu_squared, Fraction(1, 50))
     assert 0 < found < Fraction(1, 2**16384)
@@ -50,7 +51,7 @@ def test_what_would_take_too_long_is_refused() -> None:
         normal.gaussian_delta_up(Fraction(10**6), Fraction(1, 100))
 
 
-@pytest.mark.parametrize("bits", [64, 400, 3000])
+@for_each("bits", [64, 400, 3000])
 def test_pi_is_enclosed(bits: int) -> None:
     low, high = normal._pi(bits)
     with gmpy2.context(precision=4000):

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.viameter_check.forging import changed, refused_at
+from tests.cases import for_each
+from tests.viameter_check.forging import changed, refused_at, stored
 
 import viameter as vm
 from viameter.core.certificate import certify
@@ -23,6 +24,7 @@ from viameter_check import check
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:{kind.__name__}") for message, kind in DEPRECATIONS
 ]  # what engines themselves warn of
+VISITS = {"u": ["a"], "k": ["x"], "x": [1], "day": [3]}
 SLUG = "quantile-picks-of-units"
 UNITS = [
     vm.per("u", rows=3),
@@ -45,7 +47,7 @@ USUAL: dict[str, Any] = {
 @pytest.mark.parametrize("spend", SPENDS, ids=repr)
 def test_every_certificate_of_quantiles_that_were_picked_is_derived_again(spend: Any) -> None:
     for unit, keys in itertools.product(UNITS, ([], ["x"], ["x", "y", "z"])):
-        table = vm.open({"u": ["a"], "k": ["x"], "x": [1], "day": [3]}, unit=unit, budget=spend)
+        table = vm.open(stored(VISITS), unit=unit, budget=spend)
         table = table.filter(table["x"] > 0)
         asked = {
             "m": vm.median("x", bounds=(0, 9), interval=False),
@@ -121,7 +123,7 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("change", FORGED)
+@for_each("change", FORGED)
 def test_forged_certificates_of_picks_are_refused(change: str) -> None:
     good = written(1, stated(1, **USUAL), **USUAL)
     assert check(good).ok

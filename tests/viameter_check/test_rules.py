@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 from tests.viameter_check.zoo import computations
 
 import viameter as vm
@@ -77,7 +77,7 @@ def reports(computation: Computation) -> list[Report]:
     return found
 
 
-@pytest.mark.parametrize("computation", ALL, ids=lambda made: repr(made)[-60:])
+@for_each("computation", ALL)
 def test_every_certificate_is_derived_again(computation: Computation) -> None:
     found = reports(computation)
     assert found

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 from tests.viameter_check.forging import changed, refused_at
 
 import viameter as vm
@@ -18,8 +18,8 @@ def document(size: int = 5, mu: str = "1/4") -> Any:
     return made.certificate(3).to_json()
 
 
-@pytest.mark.parametrize("size", [1, 5, 1000])
-@pytest.mark.parametrize("mu", ["1/100", "1/4", "3"])
+@for_each("size", [1, 5, 1000])
+@for_each("mu", ["1/100", "1/4", "3"])
 def test_a_certificate_is_derived_again_and_the_least_bit_less_is_not(size: int, mu: str) -> None:
     good = document(size, mu)
     report = check(good)

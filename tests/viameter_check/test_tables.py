@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.viameter_check.forging import at, changed, leaves, refused_at
+from tests.cases import for_each
+from tests.viameter_check.forging import at, changed, leaves, refused_at, stored
 
 import viameter as vm
 from viameter import loss_from_json
@@ -49,26 +50,28 @@ def questions(budget: vm.Loss) -> Iterator[tuple[str, Any]]:
         vm.per_event("day"),
         vm.per_event("day", window=7),
     ):
-        yield repr(unit), asked(vm.open(VISITS, unit=unit, budget=budget))
-    table = vm.open(VISITS, unit=vm.per("u", rows=3), budget=budget)
+        yield repr(unit), asked(vm.open(stored(VISITS), unit=unit, budget=budget))
+    table = vm.open(stored(VISITS), unit=vm.per("u", rows=3), budget=budget)
     worked = table.filter(table["x"] > 0).derive(y=table["x"] * 2).select("k", "x", "y").sample("1/2")
     yield "steps", asked(worked.join(public({"k": ["x", "x"], "z": [1, 2]}), on="k"))
     yield "units", table.agg(n=vm.count_units())
     yield "units of a replaced one", table.group_by("k", keys=["x"], other=True).agg(n=vm.count_units())
-    both = vm.open({"l": VISITS, "it's": {"u": ["a"], "z": [1]}}, unit=vm.per("u", rows=3), budget=budget)
+    both = vm.open(
+        {"l": stored(VISITS), "it's": stored({"u": ["a"], "z": [1]})}, unit=vm.per("u", rows=3), budget=budget
+    )
     yield "one of two tables", asked(both["l"])
     yield "two tables", asked(both["l"].join(both["it's"]))
     clinic = {
-        "patients": {"id": [1]},
-        "visits": {"nr": [1], "patient": [1], **VISITS},
-        "drugs": {"visit": [1], "dose": [2]},
+        "patients": stored({"id": [1]}),
+        "visits": stored({"nr": [1], "patient": [1], **VISITS}),
+        "drugs": stored({"visit": [1], "dose": [2]}),
     }
     links: dict[str, Any] = {"visits": ("patient", "patients"), "drugs": ("visit", "visits", "nr")}
     entities = vm.open(clinic, unit=vm.per_entity("patients", key="id", links=links, rows=3), budget=budget)
     yield "entities", asked(entities["visits"])
     yield "entities, two tables away", entities["drugs"].agg(n=vm.count())
     names = {"it's": ["a"], 'so "called"': [1], "x: TEXT, y": ["b"], "ü(": [1], "u": ["a"]}
-    yield "names", vm.open(names, unit=vm.per("it's", rows=3), budget=budget).agg(n=vm.count())
+    yield "names", vm.open(stored(names), unit=vm.per("it's", rows=3), budget=budget).agg(n=vm.count())
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=repr)
@@ -126,7 +129,7 @@ OTHERS: list[Any] = [
 
 @pytest.mark.parametrize(("spend", "replace"), [(vm.pure("1/10"), False), (vm.zcdp("1/10"), True)], ids=repr)
 def test_any_change_of_one_value_is_refused_or_claims_no_less(spend: vm.Loss, replace: bool) -> None:
-    table = vm.open(VISITS, unit=vm.per("u", rows=3, replace=replace), budget=spend)
+    table = vm.open(stored(VISITS), unit=vm.per("u", rows=3, replace=replace), budget=spend)
     question = table.filter(table["x"] > 0).agg(s=vm.sum("x", bounds=(-3, 10)))
     document = question.measurement(spend=spend).certificate(1).to_json()
     assert check(document).ok
@@ -145,7 +148,7 @@ def test_any_change_of_one_value_is_refused_or_claims_no_less(spend: vm.Loss, re
 
 
 def test_another_metric_everywhere_is_refused_at_the_theorem() -> None:
-    document = asked(vm.open(VISITS, unit=vm.per("u", rows=3), budget=vm.zcdp(1)))
+    document = asked(vm.open(stored(VISITS), unit=vm.per("u", rows=3), budget=vm.zcdp(1)))
     document = document.measurement(spend=vm.zcdp("1/10")).certificate(1).to_json()
     # What was derived for people who come or go would claim too little for people whose rows are replaced.
     metric = "UnitDistance('user', by='u', replaces=True)"
@@ -210,8 +213,8 @@ def test_the_number_of_a_step_is_accepted_and_the_least_bit_less_is_not(slug: st
         assert refused_at(written(slug, d_in, less, **parameters, norm=norm)) == "derivation.bound"
 
 
-@pytest.mark.parametrize("slug", OF)
-@pytest.mark.parametrize("norm", METRICS)
+@for_each("slug", OF)
+@for_each("norm", METRICS)
 def test_nothing_comes_of_nothing_and_everything_of_an_infinite_distance(slug: str, norm: str) -> None:
     usual = {**USUAL, "norm": norm}
     without = {**usual, "rows": math.inf, "groups": math.inf}
@@ -227,7 +230,7 @@ def test_nothing_comes_of_nothing_and_everything_of_an_infinite_distance(slug: s
     assert refused_at(written(slug, math.inf, Fraction(5), **usual)) == "derivation.bound"
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_numbers_that_are_larger_than_one_says_are_refused(slug: str) -> None:
     """Each parameter, changed to what would need a larger bound, beside the bound that stands there."""
     good = written(slug, 1, derived(slug, 1, **USUAL), **USUAL)
@@ -241,29 +244,29 @@ def test_numbers_that_are_larger_than_one_says_are_refused(slug: str) -> None:
     assert refused_at(changed(good, (("derivation", "given"), "2"))) == "derivation.bound"
 
 
-@pytest.mark.parametrize("slug", OF)
-@pytest.mark.parametrize("name", ["rows", "groups", "per_group"])
-@pytest.mark.parametrize("value", ["0", "-1", "1/2", "7/2", "", "x", "-inf", "nan", None, True, "2.0", ["2"]])
+@for_each("slug", OF)
+@for_each("name", ["rows", "groups", "per_group"])
+@for_each("value", ["0", "-1", "1/2", "7/2", "", "x", "-inf", "nan", None, True, "2.0", ["2"]])
 def test_a_limit_is_a_whole_number_above_0_or_infinite(slug: str, name: str, value: Any) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     assert refused_at(changed(good, (("derivation", "parameters", name), value))) == f"derivation.parameters.{name}"
 
 
-@pytest.mark.parametrize("slug", OF)
-@pytest.mark.parametrize("name", ["lower", "upper"])
-@pytest.mark.parametrize("value", ["1/2", "inf", "", "x", None, True])
+@for_each("slug", OF)
+@for_each("name", ["lower", "upper"])
+@for_each("value", ["1/2", "inf", "", "x", None, True])
 def test_the_ends_are_integers(slug: str, name: str, value: Any) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     assert refused_at(changed(good, (("derivation", "parameters", name), value))) == f"derivation.parameters.{name}"
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_the_ends_are_in_order(slug: str) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     assert refused_at(changed(good, (("derivation", "parameters", "lower"), "4"))) == "derivation.parameters"
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_the_norm_is_that_of_the_output(slug: str) -> None:
     for norm, other in itertools.permutations(METRICS, 2):
         good = written(slug, 1, Fraction(10**6), **{**USUAL, "norm": norm})
@@ -276,7 +279,7 @@ def test_the_norm_is_that_of_the_output(slug: str) -> None:
         assert refused_at(forged) == "derivation.parameters.norm"
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_all_parameters_are_there_and_no_other(slug: str) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     parameters = at(good, ("derivation", "parameters"))
@@ -323,7 +326,7 @@ def test_the_number_of_cells_is_that_of_the_output_and_no_other(norm: str) -> No
 
 
 def test_one_cell_claimed_for_a_question_of_two_groups_is_refused() -> None:
-    table = vm.open(VISITS, unit=vm.per("u", rows=3, replace=True), budget=vm.pure(1))
+    table = vm.open(stored(VISITS), unit=vm.per("u", rows=3, replace=True), budget=vm.pure(1))
     one = table.agg(n=vm.count()).measurement(spend=vm.pure("1/10")).certificate(1).to_json()
     two = table.group_by("k", keys=["x", "y"]).agg(n=vm.count())
     other = two.measurement(spend=vm.pure("1/10")).certificate(1).to_json()
@@ -351,7 +354,7 @@ def test_certificates_from_before_cells_were_told_still_hold() -> None:
         assert check(document).ok, name
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_a_theorem_fits_its_metric(slug: str) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     other = next(name for name in OF if name != slug)
@@ -366,7 +369,7 @@ def test_a_theorem_fits_its_metric(slug: str) -> None:
         assert refused_at(forged) == f"derivation.{where}", metric
 
 
-@pytest.mark.parametrize("slug", OF)
+@for_each("slug", OF)
 def test_a_step_goes_from_a_table_on_an_engine_to_integers(slug: str) -> None:
     good = written(slug, 1, Fraction(10**6), **USUAL)
     for domain, where in (

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.forgeries.forge import claimed, edited, nodes
 from tests.viameter_check.forgeries.losses import ADAPTIVE, FILTERED, as_range
 from tests.viameter_check.forgeries.samples import ROWS, SPACE, sample
@@ -41,7 +42,7 @@ def messages(document: Any) -> list[str]:
     return [claim.message for claim in report.claims]
 
 
-@pytest.mark.parametrize("name", STORED)
+@for_each("name", STORED)
 def test_certificates_of_earlier_versions_hold_and_say_what_they_do_not_describe(name: str) -> None:
     found = messages(STORED[name])
     free = [text for text in found if "not described" in text]
@@ -76,8 +77,8 @@ def test_a_function_that_is_not_described_is_trusted_once_for_each_pair_of_domai
 USERS = "a function of single rows, which is not described, keeps the values of the column that names users in "
 
 
-@pytest.mark.parametrize("row", [{}, {"row": ["own"]}])
-@pytest.mark.parametrize("metric", ["SymmetricIdDistance(id='who')", "ChangeOneIdDistance(id='who')"])
+@for_each("row", [{}, {"row": ["own"]}])
+@for_each("metric", ["SymmetricIdDistance(id='who')", "ChangeOneIdDistance(id='who')"])
 def test_that_a_function_that_is_not_described_keeps_the_names_of_users_is_trusted(row: Any, metric: str) -> None:
     document = sample("select of users")
     place = {"domain": document["derivation"]["input"]["domain"], "metric": metric}
@@ -91,7 +92,7 @@ def test_functions_of_earlier_versions_are_trusted_to_keep_the_names_of_users() 
     assert not [name for name in STORED if name != "select of users" and USERS in str(messages(STORED[name]))]
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@for_each("name", sorted(FUNCTIONS))
 def test_functions_that_may_change_the_names_of_users_are_refused_by_name(name: str) -> None:
     document = sample("select of users")
     forged = claimed(document, edited(document["derivation"], {"parameters.row": [name, "age", "who"]}))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from tests.cases import for_each
 
 from viameter.query.database import DatabaseOnEngine
 from viameter.query.expressions import Kind, Schema
@@ -16,7 +16,7 @@ TABLE = TablesOnEngine(Schema({"u": TEXT, "x": integer(-128, 127), "y": REAL}))
 NAMES = ["u", "it's", 'a "b"', 'it\'s "so"', "a\\b", "a\nb", "ü(", "x: TEXT, y", "", ")", "})", "\ud800"]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name])
+@for_each("name", [name for name in NAMES if name])
 def test_units_are_read_as_the_library_writes_them(name: str) -> None:
     linked = per_entity(name, key="id", links={}, rows=3)
     for unit, found in (
@@ -39,7 +39,7 @@ def test_every_unit_of_the_library_is_known_and_replaces_as_it_says() -> None:
     assert seen == {kind: set(known) for kind, known in REPLACED.items()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -86,15 +86,15 @@ def test_what_the_library_does_not_write_counts_no_units(text: str) -> None:
     assert read_units(text) is None
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("type_", [TEXT, INTEGER, REAL, BOOLEAN, DATE, TIMESTAMP, integer(-5, 300)], ids=repr)
+@for_each("name", NAMES)
+@for_each("type_", [TEXT, INTEGER, REAL, BOOLEAN, DATE, TIMESTAMP, integer(-5, 300)])
 def test_tables_are_read_as_the_library_writes_them(name: str, type_: Any) -> None:
     for schema in ({name: type_}, {"first": TEXT, name: type_}, {name: type_, "last": INTEGER}):
         assert is_table(repr(TablesOnEngine(Schema(schema)))), schema
     assert {kind.value for kind in Kind} == {"INTEGER", "REAL", "BOOLEAN", "TEXT", "DATE", "TIMESTAMP"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_databases_are_read_as_the_library_writes_them(name: str) -> None:
     other = TablesOnEngine(Schema({}))
     for tables in (((name, TABLE),), ((name, TABLE), ("t", other)), (("t", other), (name, TABLE), ("s", TABLE))):
@@ -102,7 +102,7 @@ def test_databases_are_read_as_the_library_writes_them(name: str) -> None:
     assert not tables_of(repr(DatabaseOnEngine(((name, TABLE), (name, other)))))  # one name twice
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -132,7 +132,7 @@ def test_what_the_library_does_not_write_is_no_table(text: str) -> None:
     assert read_domain(text).shape not in ("engine table", "engine database")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "engine_database()",

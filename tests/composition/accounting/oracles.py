@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache, lru_cache
 from typing import Any
 
 import gmpy2  # type: ignore[import-untyped]
@@ -26,8 +27,8 @@ def mp(number: Any) -> Any:
 
 def hockey_stick(left: Law, right: Law, epsilon: Any) -> Any:
     """sup over events of P(S) - e^epsilon Q(S), by enumeration."""
-    level = mpmath.exp(mp(epsilon))
-    return mpmath.fsum(max(mp(0), p - level * right.get(outcome, mp(0))) for outcome, p in left.items())
+    level, nothing = mpmath.exp(mp(epsilon)), mp(0)
+    return mpmath.fsum(max(nothing, p - level * right.get(outcome, nothing)) for outcome, p in left.items())
 
 
 def product_law(laws: Iterable[Law]) -> Law:
@@ -42,7 +43,7 @@ def product_law(laws: Iterable[Law]) -> Law:
 
 def profile(losses: Iterable[Any], weights: Iterable[Any], epsilon: Any, infinity: Any = 0) -> Any:
     """infinity + sum of w (1 - e^(epsilon - L))_+."""
-    with gmpy2.context(precision=4 * mpmath.mp.prec):
+    with gmpy2.context(precision=2 * mpmath.mp.prec):
         level, total = _fast(epsilon), _fast(infinity)
         for loss, w in zip(losses, weights, strict=True):
             exponent = level - _fast(loss)
@@ -53,6 +54,8 @@ def profile(losses: Iterable[Any], weights: Iterable[Any], epsilon: Any, infinit
 
 def _fast(number: Any) -> Any:
     """The same number for gmpy2, which is ten times faster."""
+    if type(number) is float:
+        return gmpy2.mpfr(number)
     if isinstance(number, mpmath.mpf):
         sign, mantissa, exponent, _ = number._mpf_
         value = gmpy2.mul_2exp(gmpy2.mpfr(mantissa), exponent) if exponent >= 0 else gmpy2.mpfr(mantissa) / 2**-exponent
@@ -76,11 +79,16 @@ def power_profile(losses: list[Any], weights: list[Any], count: int, epsilon: An
 def kov_delta(epsilon: Any, each: Any, count: int, each_delta: Any = 0) -> Any:
     """The formula of Kairouz, Oh and Viswanath, term by term."""
     e, total, d = mp(each), mp(epsilon), mp(each_delta)
-    terms = (
-        mpmath.binomial(count, n) * max(mp(0), mpmath.exp((count - n) * e) - mpmath.exp(total + n * e))
-        for n in range(count + 1)
-    )
+    level, nothing = mpmath.exp(total), mp(0)
+    terms = (ways * max(nothing, one - level * other) for ways, one, other in _binomial_terms(e, count, mpmath.mp.prec))
     return 1 - (1 - d) ** count * (1 - mpmath.fsum(terms) / (1 + mpmath.exp(e)) ** count)
+
+
+@lru_cache(maxsize=8)
+def _binomial_terms(e: Any, count: int, _bits: int) -> list[tuple[Any, Any, Any]]:
+    """Binomials, and the powers of e^e on both sides, which are the same at every epsilon."""
+    powers = [mpmath.exp(n * e) for n in range(count + 1)]
+    return [(mpmath.binomial(count, n), powers[count - n], powers[n]) for n in range(count + 1)]
 
 
 def least_epsilon(delta_at: Callable[[Any], Any], delta: Any, high: Any) -> Any:
@@ -108,26 +116,25 @@ def gaussian_delta(epsilon: Any, mu: Any) -> Any:
     return normal_tail(e / m - m / 2) - mpmath.exp(e) * normal_tail(e / m + m / 2)
 
 
-def inverted(transform: Callable[[Any], Any], epsilon: float, line: float, step: float, size: int) -> float:
-    """Delta by plain numerical inversion of a transform given as ln M on an array of complex numbers: not a bound."""
-    z = line + 1j * step * np.arange(size)
-    terms = np.exp(transform(z) - z * epsilon) / (z * (z + 1))
-    terms[0] /= 2
-    return float(step / np.pi * terms.real.sum())
-
-
 def inverted_epsilon(transform: Callable[[Any], Any], delta: float, line: float, step: float, size: int) -> float:
-    """Epsilon by plain numerical inversion: good to about nine digits where the transform decays."""
+    """Epsilon by plain numerical inversion of ln M on an array of complex numbers: not a bound.
+
+    It is good to about nine digits where the transform decays.
+    """
+    z = line + 1j * step * np.arange(size)
+    logarithms, shares = transform(z), z * (z + 1)
+    shares[0] *= 2
     low, high = 0.0, 200.0
     for _ in range(60):
         middle = (low + high) / 2
-        if inverted(transform, middle, line, step, size) <= delta:
+        if step / np.pi * (np.exp(logarithms - z * middle) / shares).real.sum() <= delta:
             high = middle
         else:
             low = middle
     return (low + high) / 2
 
 
+@cache
 def gaussian_pmf(scale: Fraction, reach: int = 60) -> Law:
     """Discrete Gaussian noise."""
     weights = {z: mpmath.exp(-mp(Fraction(z * z)) / (2 * mp(scale) ** 2)) for z in range(-reach, reach + 1)}
@@ -135,6 +142,7 @@ def gaussian_pmf(scale: Fraction, reach: int = 60) -> Law:
     return {z: w / whole for z, w in weights.items()}
 
 
+@cache
 def laplace_pmf(scale: Fraction, reach: int) -> Law:
     """Discrete Laplace noise, cut off at a reach."""
     r = mpmath.exp(-1 / mp(scale))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.composition.accounting.oracles import gaussian_pmf, kov_delta, mp, profile
 
 import viameter as vm
@@ -58,7 +59,7 @@ def account(*mechanisms: Any, count: int = 1, **options: bool) -> Accountant:
 
 
 @pytest.mark.parametrize("mechanism", EVERYTHING, ids=str)
-@pytest.mark.parametrize("count", [1, 3, 50])
+@pytest.mark.parametrize("count", [1, 50])
 def test_every_mechanism_has_an_epsilon_whose_delta_is_small_enough(mechanism: Any, count: int) -> None:
     accountant = account(mechanism, count=count, idealized=True)
     for delta in ("1e-2", "1e-6", "1e-12"):
@@ -67,7 +68,7 @@ def test_every_mechanism_has_an_epsilon_whose_delta_is_small_enough(mechanism: A
             assert epsilon == math.inf
             continue
         assert isinstance(epsilon, Fraction)
-        assert accountant.delta(epsilon=epsilon) <= Fraction(delta) * (1 + Fraction(1, 10**6))
+        assert accountant.delta(epsilon=epsilon) <= Fraction(delta) * (1 + Fraction(1, 10**9))
         report = accountant.report(delta=delta)
         assert report.best.epsilon <= epsilon * (1 + Fraction(1, 10**9))
         assert epsilon <= report.best.epsilon * (1 + Fraction(1, 10**4))
@@ -121,7 +122,7 @@ def test_reading_between_additions_gives_what_reading_at_the_end_gives() -> None
     source = random.Random(9)
     step_by_step, at_once = Accountant(), Accountant()
     kinds: list[Any] = [pure("0.1"), discrete_gaussian(8), pure("0.07")]
-    mechanisms = [source.choice(kinds) for _ in range(300)]
+    mechanisms = [source.choice(kinds) for _ in range(120)]
     previous: Any = 0
     for mechanism in mechanisms:
         step_by_step.add(mechanism)
@@ -308,7 +309,7 @@ def test_a_copy_is_another_accountant() -> None:
     assert accountant.counts == {pure("0.1"): 100}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("each", "count", "delta"),
     [("0.001", 60, "1e-15"), ("0.2", 33, "1e-9"), ("0.001", 60, "1e-9"), ("0.5", 150, "1e-9"), ("0.05", 150, "1e-2")],
 )

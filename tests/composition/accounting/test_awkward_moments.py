@@ -12,6 +12,7 @@ import gmpy2  # type: ignore[import-untyped]
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.interrupting import interrupt_after
 
 import viameter as vm
@@ -118,7 +119,7 @@ def test_optimal_delta_is_not_below_a_hundred_digits() -> None:
         assert truth <= found <= truth * (1 + Fraction(1, 10**30))
 
 
-@pytest.mark.parametrize("sensitivity", [2**52 + 1, 2**53, 2**63 - 1, 2**64])
+@for_each("sensitivity", [2**52 + 1, 2**53, 2**63 - 1, 2**64])
 def test_a_sensitivity_beyond_floats_is_counted_by_zcdp(sensitivity: int) -> None:
     accountant = Accountant()
     accountant.add(discrete_gaussian(1, sensitivity))
@@ -126,7 +127,7 @@ def test_a_sensitivity_beyond_floats_is_counted_by_zcdp(sensitivity: int) -> Non
     assert accountant.epsilon(delta="1e-6") >= Fraction(sensitivity**2, 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "make",
     [
         lambda: records.Pure(Fraction(-1)),

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.composition.accounting import (
@@ -24,7 +25,7 @@ COUNT = vm.count(ROWS)
 SCORES = vm.Space(vm.vectors(int, size=3), vm.LInfDistance())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measurement", "d_in", "expected"),
     [
         (COUNT >> vm.laplace(scale="7/2"), 3, discrete_laplace("7/2", 3)),
@@ -36,7 +37,6 @@ SCORES = vm.Space(vm.vectors(int, size=3), vm.LInfDistance())
         (vm.exponential(SCORES, scale=4), 1, bounded_range("1/2")),
         (vm.exponential(SCORES, scale=4, measure=vm.ZCDP), 1, bounded_range("1/2")),
     ],
-    ids=str,
 )
 def test_what_a_measurement_is_counted_as(measurement: vm.Measurement, d_in: int, expected: object) -> None:
     if "measure=ZCDP" in repr(measurement):
@@ -48,7 +48,7 @@ def claim(loss: vm.Loss) -> vm.Measurement:
     return vm.measurement(ROWS, function=len, measure=loss.measure, privacy=lambda _: loss, trust="a test")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("loss", "expected"),
     [
         (vm.pure(1), pure(1)),
@@ -57,7 +57,6 @@ def claim(loss: vm.Loss) -> vm.Measurement:
         (vm.renyi({2: 1}), renyi(vm.renyi({2: 1}))),
         (vm.bounded_range(1), bounded_range(1)),
     ],
-    ids=str,
 )
 def test_a_loss_is_counted_as_any_mechanism_of_that_loss(loss: vm.Loss, expected: object) -> None:
     assert describe(claim(loss), 1) == expected
@@ -73,9 +72,7 @@ def test_a_description_is_never_below_what_the_measurement_says() -> None:
             assert accountant.epsilon(delta=0) == measurement.map(d_in).epsilon == Fraction(d_in, scale)
 
 
-@pytest.mark.parametrize(
-    "loss", [vm.PureDP.infinite, vm.approx_zcdp(1, "1e-6"), vm.gdp(1), vm.profile({1: "1e-3"})], ids=str
-)
+@for_each("loss", [vm.PureDP.infinite, vm.approx_zcdp(1, "1e-6"), vm.gdp(1), vm.profile({1: "1e-3"})])
 def test_what_an_accountant_does_not_count(loss: vm.Loss) -> None:
     with pytest.raises(NoTheorem):
         describe(claim(loss), 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.composition.accounting.oracles import hockey_stick, kov_delta, least_epsilon, mp, product_law
 
 from viameter.composition.accounting import optimal_delta, optimal_epsilon
@@ -24,9 +25,9 @@ def response(epsilon: Fraction, delta: Fraction) -> tuple[dict[str, object], dic
     return {"yes": high, "no": low, "I am one": d}, {"yes": low, "no": high, "I am zero": d}
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 20, 101])
-@pytest.mark.parametrize("each", ["0", "0.001", "0.05", "1", "7"])
-@pytest.mark.parametrize("each_delta", ["0", "1e-9", "0.01"])
+@for_each("count", [0, 1, 2, 3, 20, 101])
+@for_each("each", ["0", "0.001", "0.05", "1", "7"])
+@for_each("each_delta", ["0", "1e-9", "0.01"])
 def test_homogeneous_optimum_delta_ensures_the_formula_rounded_up(count: int, each: str, each_delta: str) -> None:
     # More digits than the 192 bits of the library, so that a rounding in the wrong direction shows.
     with mpmath.workdps(100):

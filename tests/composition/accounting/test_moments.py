@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
@@ -148,16 +148,18 @@ def test_sums_of_epsilon_and_delta_requires_a_pair_for_every_mechanism() -> None
 # --- heterogeneous-optimum-epsilon ------------------------------------------------------------------------------------
 
 
-def murtagh_vadhan(pairs: list[tuple[Fraction, Fraction]], epsilon: Any) -> Any:
-    """Delta by the sum over all sets."""
-    total, d = mp(0), mp(1)
-    laws = []
-    for e, delta in pairs:
-        d *= 1 - mp(delta)
-        laws.append({mp(e): 1 / (1 + mpmath.exp(-mp(e))), -mp(e): 1 / (1 + mpmath.exp(mp(e)))})
-    for losses, p in product_law(laws).items():
-        total += p * max(mp(0), -mpmath.expm1(mp(epsilon) - mpmath.fsum(losses)))
-    return 1 - d * (1 - total)
+def murtagh_vadhan(pairs: list[tuple[Fraction, Fraction]]) -> Callable[[Any], Any]:
+    """Delta at an epsilon, by the sum over all sets."""
+    kept = mpmath.fprod(1 - mp(delta) for _, delta in pairs)
+    laws = [{mp(e): 1 / (1 + mpmath.exp(-mp(e))), -mp(e): 1 / (1 + mpmath.exp(mp(e)))} for e, _ in pairs]
+    points = [(p, p * mpmath.exp(-mpmath.fsum(losses))) for losses, p in product_law(laws).items()]
+    nothing = mp(0)
+
+    def delta(epsilon: Any) -> Any:
+        level = mpmath.exp(mp(epsilon))
+        return 1 - kept * (1 - mpmath.fsum(max(nothing, p - level * q) for p, q in points))
+
+    return delta
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 7])
@@ -166,7 +168,7 @@ def test_heterogeneous_optimum_epsilon_ensures_the_optimum_by_enumeration(size: 
     for delta in (Fraction(1, 1000), Fraction(1, 20), Fraction(1, 10**6)):
         pairs = [(Fraction(source.randint(1, 100), 100), Fraction(source.randint(0, 9), 10**8)) for _ in range(size)]
         found = heterogeneous_epsilon(pairs, delta=delta)
-        true = least_epsilon(partial(murtagh_vadhan, pairs), delta, sum(e for e, _ in pairs))
+        true = least_epsilon(murtagh_vadhan(pairs), delta, sum(e for e, _ in pairs))
         assert true <= mp(Fraction(found)) <= true * (1 + mp(10) ** -9) + mp(10) ** -9
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.composition.accounting.oracles import (
     Law,
     gaussian_pmf,
@@ -60,8 +61,8 @@ def response(epsilon: Any, delta: Any = 0) -> tuple[Law, Law]:
 # --- dominating-pure --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", ["1e-9", "0.1", "1/3", "1", "5", "40"])
-@pytest.mark.parametrize("delta", ["0", "1e-6", "0.25"])
+@for_each("epsilon", ["1e-9", "0.1", "1/3", "1", "5", "40"])
+@for_each("delta", ["0", "1e-6", "0.25"])
 def test_dominating_pure_ensures_the_worst_pair_and_nothing_much_worse(epsilon: str, delta: str) -> None:
     pair = pure_pair(Fraction(epsilon), delta=Fraction(delta))
     left, right = response(Fraction(epsilon), Fraction(delta))
@@ -106,7 +107,7 @@ def test_dominating_pure_requires_privacy_in_both_directions() -> None:
 # --- dominating-randomized-response -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "probability"),
     [(2, "3/4"), (2, "1/4"), (5, "2/5"), (5, "1/10"), (3, "1/3"), (3, "0"), (3, "1"), (2, "0")],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.composition.accounting.oracles import (
     Law,
     gaussian_pmf,
@@ -96,7 +97,7 @@ def test_poisson_subsampling_add_ensures_domination_over_all_subsets(name: str, 
                 assert of(pair, epsilon) <= true + mp(10) ** -12
 
 
-@pytest.mark.parametrize("rate", RATES, ids=str)
+@for_each("rate", RATES)
 def test_poisson_subsampling_remove_ensures_the_same_with_a_mass_at_infinity(rate: Fraction) -> None:
     inner = pure_pair(Fraction(1), delta=Fraction(1, 10))
     high, low = mp(Fraction(9, 10)) / (1 + mpmath.exp(-1)), mp(Fraction(9, 10)) / (1 + mpmath.exp(1))

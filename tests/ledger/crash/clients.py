@@ -6,12 +6,14 @@ import os
 import threading
 from typing import Any
 
+import alembic.command  # noqa: F401  # here, and not in each process that is forked
 from tests.ledger.conftest import SPACE
 from tests.ledger.crash.world import World
 
 import viameter as vm
 from viameter import ledger as ledgers
 from viameter.core import Measurement
+from viameter.ledger.stores import sql  # noqa: F401  # as above
 
 SCOPE, WHO = "visits", "ann"
 COST = vm.pure("1/7")

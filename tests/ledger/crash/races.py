@@ -19,8 +19,7 @@ from viameter import ledger as ledgers
 from viameter.errors import OverBudget
 from viameter.ledger import Ledger
 
-PROCESSES, THREADS, EACH = 8, 20, 500
-"""4000 requests in all."""
+PROCESSES, THREADS = 8, 20
 
 Charge = Callable[[Ledger, str, list[str]], bool]
 Accepted = tuple[str, list[str]]
@@ -35,9 +34,7 @@ def charge(book: Ledger, key: str, scopes: list[str]) -> bool:
         return False
 
 
-def race(
-    location: str, *, two_scopes: bool, each: int = EACH, charge: Charge = charge
-) -> tuple[Counter[str], list[str]]:
+def race(location: str, *, two_scopes: bool, each: int, charge: Charge = charge) -> tuple[Counter[str], list[str]]:
     """Let processes ask for four times as much as there is; what was accepted by each scope, and what is wrong.
 
     Half of the requests charge a second scope too, if that is asked for, which has less room.
@@ -84,8 +81,6 @@ def _ask_in_threads(
 
 def race_to_open(folder: str) -> list[str]:
     """Let processes make, open and charge one new ledger at once; what went wrong for whom."""
-    import alembic.command  # noqa: F401  # here, and not in each of them
-
     location = str(Path(folder) / "budget.db")
     reader, writer = os.pipe()
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import fcntl
-import signal
+import os
+import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
-from tests.processes import folder_in_memory
+from tests.processes import alone, folder_in_memory, fork, kill
 
 import viameter as vm
 from viameter import ledger as ledgers
-from viameter.errors import LedgerBehind, LedgerUnavailable
-from viameter.ledger import locking
+from viameter.errors import LedgerBehind, LedgerUnavailable, OverBudget, ViameterError
+from viameter.ledger import Ledger, locking
 from viameter.ledger.stores import files as files_module
 from viameter.ledger.stores.files import OpenFiles
 from viameter.ledger.stores.sql import SQLStore
@@ -27,78 +30,78 @@ from viameter.ledger.stores.sql import SQLStore
 ROOM = 8
 """How many requests of 1 the budget allows."""
 
-_CLIENT = """
-import pathlib, shutil, sys, tempfile, viameter as vm
-from viameter import ledger
-from viameter.errors import OverBudget, ViameterError
-
-path, book = pathlib.Path(sys.argv[1]), None
-if "detection" in sys.argv:  # as on systems whose locks are all of a process
-    from viameter.ledger.stores import files
-    files._LOCKS = ()
-
-
-def read_one():
-    open(path, "rb").close()
-
-
-def copy_one():
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(path, folder)
-
-
-def copy_all():
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(path.parent, pathlib.Path(folder, "copy"))
-
-
-for line in sys.stdin:
-    word, _, key = line.strip().partition(" ")
-    try:
-        if word == "open":
-            book = ledger.open(path)
-        elif word == "charge":
-            book.commit(book.reserve(vm.pure(1), scopes=["visits"], key=key, by="ann"), b"1")
-        elif word == "close":
-            book.close()
-        else:
-            {"read_one": read_one, "copy_one": copy_one, "copy_all": copy_all}[word]()
-        said = "done"
-    except OverBudget:
-        said = "over budget"
-    except ViameterError as problem:
-        said = f"{type(problem).__name__}: {problem}"
-    print(said, flush=True)
-"""
+Order = Callable[["Client", "Client"], list[str]]
 
 
 class Client:
     """Another process with the ledger, which does what it is told, one thing after the other."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, path: Path, detection: bool) -> None:
+        self._end, other = socket.socketpair()
+        self._process = fork(partial(serve, path, other, detection))
+        other.close()
 
     def ask(self, word: str) -> str:
         """Tell it to do something; returns how that ended."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{word}\n")
-        self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
+        self._end.sendall(word.encode())
+        return self._end.recv(10_000).decode()
 
     def kill(self) -> None:
         """End it, as a crash does."""
-        self._process.kill()
-        self._process.wait(30)
+        kill(self._process)
+        self._process = 0
+
+    def end(self) -> None:
+        """Let it end by itself, if it is still there."""
+        if self._process:
+            assert self.ask("end") == "done"
+            assert os.waitpid(self._process, 0)[1] == 0
+        self._end.close()
+
+
+def serve(path: Path, end: socket.socket, detection: bool) -> None:
+    """What another process does."""
+    if detection:  # as on systems whose locks are all of a process
+        vars(files_module)["_LOCKS"] = ()
+    books: list[Ledger] = []
+    word = ""
+    while word != "end":
+        word, _, key = end.recv(10_000).decode().partition(" ")
+        try:
+            obey(path, books, word, key)
+            said = "done"
+        except OverBudget:
+            said = "over budget"
+        except ViameterError as problem:
+            said = f"{type(problem).__name__}: {problem}"
+        end.sendall(said.encode())
+
+
+def obey(path: Path, books: list[Ledger], word: str, key: str) -> None:
+    """Do what a word says."""
+    if word == "open":
+        books.append(ledgers.open(path))
+    elif word == "charge":
+        books[-1].commit(books[-1].reserve(vm.pure(1), scopes=["visits"], key=key, by="ann"), b"1")
+    elif word == "close":
+        books[-1].close()
+    elif word == "read_one":
+        path.read_bytes()
+    else:
+        with folder_in_memory() as folder:
+            if word == "copy_one":
+                shutil.copy(path, folder)
+            if word == "copy_all":
+                shutil.copytree(path.parent, folder / "copy")
 
 
 @contextmanager
-def client(path: Path, *options: str) -> Iterator[Client]:
-    command = [sys.executable, "-c", _CLIENT, str(path), *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield Client(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(30) in (0, -signal.SIGKILL)
+def clients(path: Path, count: int, *, detection: bool = False) -> Iterator[list[Client]]:
+    """Processes that are forked before this one has the ledger open."""
+    made = [Client(path, detection) for _ in range(count)]
+    yield made
+    for one in made:
+        one.end()
 
 
 @pytest.fixture
@@ -134,10 +137,9 @@ def one_after_the_other(first: Client, second: Client) -> list[str]:
         ("copy_all", one_after_the_other),
     ],
 )
-def test_whoever_reads_its_ledgers_file_goes_on_with_the_others(
-    path: Path, reading: str, order: Callable[[Client, Client], list[str]]
-) -> None:
-    with client(path) as first, client(path) as second:
+@alone
+def test_whoever_reads_its_ledgers_file_goes_on_with_the_others(path: Path, reading: str, order: Order) -> None:
+    with clients(path, 2) as (first, second):
         assert [first.ask("open"), first.ask("charge a"), first.ask(reading)] == ["done"] * 3
         assert second.ask("open") == "done"
         assert order(first, second) == ["done"] * (ROOM - 1) + ["over budget"] * (ROOM + 1)
@@ -149,11 +151,10 @@ def test_whoever_reads_its_ledgers_file_goes_on_with_the_others(
 @pytest.mark.parametrize(
     ("order", "ending"), [(in_turn, "close"), (one_after_the_other, "open"), (one_after_the_other, "kill")]
 )
-def test_whoever_has_lost_its_log_charges_nothing(
-    path: Path, order: Callable[[Client, Client], list[str]], ending: str
-) -> None:
+@alone
+def test_whoever_has_lost_its_log_charges_nothing(path: Path, order: Order, ending: str) -> None:
     """Where nothing keeps others from deleting it."""
-    with client(path, "detection") as first, client(path, "detection") as second:
+    with clients(path, 2, detection=True) as (first, second):
         assert [first.ask("open"), first.ask("charge a"), first.ask("read_one")] == ["done"] * 3
         assert second.ask("open") == "done"
         said = order(first, second)
@@ -167,8 +168,9 @@ def test_whoever_has_lost_its_log_charges_nothing(
     assert answers(path) == ROOM
 
 
+@alone
 def test_a_log_that_was_removed_is_not_written_to(path: Path) -> None:
-    with client(path) as first:
+    with clients(path, 1) as (first,):
         assert [first.ask("open"), first.ask("charge a")] == ["done"] * 2
         path.with_name(f"{path.name}-wal").unlink()
         assert first.ask("charge b").startswith("LedgerBehind: the log beside")
@@ -193,9 +195,10 @@ def test_a_log_that_is_removed_in_the_middle_of_a_transaction_is_not_committed_t
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("", 0x40000000 + 2), ("-shm", 128)])
+@alone
 def test_bytes_that_sqlite_locks_stay_locked(path: Path, suffix: str, start: int) -> None:
     """By whom others know that they are not the last one to close a database, and not the first to open its index."""
-    with client(path) as first:
+    with clients(path, 1) as (first,):
         assert [first.ask("open"), first.ask("charge a"), first.ask("copy_all")] == ["done"] * 3
         with path.with_name(f"{path.name}{suffix}").open("r+b") as file:
             with pytest.raises(BlockingIOError):
@@ -237,11 +240,12 @@ def test_a_log_that_is_gone_when_a_ledger_is_opened_is_not_written_to(
         ledger.reserve(vm.pure(1), scopes=["visits"])
 
 
+@alone
 def test_whoever_reads_a_ledger_without_a_log_keeps_nobody_from_writing(path: Path) -> None:
     """As some backups are, and files that others have changed: the first who writes turns the log on."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
-    with ledgers.open(path, read_only=True) as reader, client(path) as writer:
+    with clients(path, 1) as (writer,), ledgers.open(path, read_only=True) as reader:
         assert reader.scope("visits").spent == vm.pure(0)
         assert [writer.ask("open"), writer.ask("charge a")] == ["done"] * 2
         assert reader.scope("visits").spent == vm.pure(1)

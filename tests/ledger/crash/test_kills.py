@@ -12,9 +12,10 @@ from tests.processes import in_clean_process
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_was_charged_and_what_left_survive_kills(seed: int) -> None:
-    found, left = in_clean_process(kill_workers, 100, seed=seed)
+    """Each broken protocol of `mutants` is found by 4 or 8 kills: of 32 runs, 26 found it by the first 4."""
+    found, left = in_clean_process(kill_workers, 32, seed=seed)
     assert found == []
-    assert left > 50
+    assert left > 16
 
 
 @pytest.mark.long
@@ -33,6 +34,6 @@ def test_a_budget_is_spent_once_whoever_is_killed_on_the_way() -> None:
 
 def test_clients_of_a_server_are_killed(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    found, left = in_clean_process(kill_workers, 32, seed=11, location=new_database(server))
+    found, left = in_clean_process(kill_workers, 16, seed=11, location=new_database(server))
     assert found == []
-    assert left > 5
+    assert left > 2

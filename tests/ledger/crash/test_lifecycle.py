@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
+import socket
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
+from tests.processes import alone, fork, in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -78,150 +81,139 @@ def held_before_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[thread
 
 # Forks are made in processes of their own: this one has threads and a server.
 
-_CHILD_GOES_ON = """
-import os, sys, viameter as vm
-from viameter import ledger
-book, unused = ledger.open(sys.argv[1]), ledger.open(sys.argv[1] + ".other")
-ledger.open(sys.argv[1] + ".closed").close()
-charge = lambda key: os.write(
-    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
-)
-charge("parent")
-from_child, to_parent = os.pipe()
-from_parent, to_child = os.pipe()
-pid = os.fork()
-if pid == 0:
-    charge("child")
-    os.write(to_parent, b".")
-    os.read(from_parent, 1)
-    for number in range(3):
-        charge(f"child {number}")
-    os._exit(0)
-os.read(from_child, 1)
-book.close()
-with ledger.open(sys.argv[1]) as other:
-    other.scopes()
-os.write(to_child, b".")
-os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
 
-_MASTER_ENDS = """
-import os, sys, viameter as vm
-from viameter import ledger
-book = ledger.open(sys.argv[1])
-if os.fork():
-    os._exit(0)
-for line in sys.stdin:
-    key = line.strip()
-    os.write(
-    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
-)
-os._exit(0)
-"""
-
-_FORK_IN_A_WRITE = """
-import os, sys, threading, viameter as vm
-from viameter import ledger
-from viameter.ledger.stores.sql import SQLStore
-book = ledger.open(sys.argv[1])
-charge = lambda key: os.write(
-    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
-)
-keep, inside, go = SQLStore._keep, threading.Event(), threading.Event()
-def slow(self, *given):
-    keep(self, *given)
-    inside.set()
-    go.wait()
-SQLStore._keep = slow
-threads = [threading.Thread(target=charge, args=(f"thread {number}",)) for number in range(3)]
-threads[0].start()
-inside.wait()
-for thread in threads[1:]:
-    thread.start()
-threading.Timer(0.2, go.set).start()
-pid = os.fork()
-SQLStore._keep = keep
-if pid == 0:
-    charge("child")
-    os._exit(0)
-charge("parent")
-for thread in threads:
-    thread.join()
-assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-book.close()
-"""
-
-_OWN_THREAD_FORKS = """
-import os, sys, viameter as vm
-from viameter import ledger
-from viameter.errors import LedgerError
-from viameter.ledger.stores.sql import SQLStore
-book = ledger.open(sys.argv[1])
-charge = lambda key: os.write(
-    1, b"%s %d\\n" % (key.encode(), book.reserve(vm.pure("1/100"), scopes=["visits"], key=key, by="a").request.reserved)
-)
-keep = SQLStore._keep
-def forking(self, *given):
-    SQLStore._keep = keep
-    keep(self, *given)
-    if os.fork() == 0:
-        try:
-            charge("child")
-        except LedgerError as refused:
-            os._exit(7 if "forked" in str(refused) else 8)
-        os._exit(9)
-SQLStore._keep = forking
-charge("parent")
-assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
-book.close()
-"""
+def charge_and_say(book: Ledger, said: Path, key: str) -> None:
+    """Charge, and write down what was acknowledged."""
+    with said.open("a") as file:
+        file.write(f"{key} {charge(book, key)}\n")
 
 
-def new_file(tmp_path: Path) -> Path:
-    path = tmp_path / "budget.db"
-    with ledgers.open(path) as ledger:
+def the_parent_closes(path: Path, said: Path) -> None:
+    """A child goes on with a ledger that its parent closes."""
+    book = ledgers.open(path)
+    ledgers.open(path.with_name("other.db"))  # unused, and left open
+    ledgers.open(path.with_name("closed.db")).close()
+    charge_and_say(book, said, "parent")
+    from_child, to_parent = os.pipe()
+    from_parent, to_child = os.pipe()
+
+    def go_on() -> None:
+        charge_and_say(book, said, "child")
+        os.write(to_parent, b".")
+        os.read(from_parent, 1)
+        for number in range(3):
+            charge_and_say(book, said, f"child {number}")
+
+    child = fork(go_on)
+    os.read(from_child, 1)
+    book.close()
+    with ledgers.open(path) as other:
+        other.scopes()
+    os.write(to_child, b".")
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def in_another_threads_write(path: Path, said: Path) -> None:
+    """A fork while a thread writes and others wait for their turn."""
+    keep, inside, go = SQLStore._keep, threading.Event(), threading.Event()
+
+    def slow(self: SQLStore, *given: Any) -> None:
+        keep(self, *given)
+        inside.set()
+        go.wait()
+
+    SQLStore._keep = slow  # type: ignore[assignment]
+    with ledgers.open(path) as book:
+        threads = [
+            threading.Thread(target=charge_and_say, args=(book, said, f"thread {number}")) for number in range(3)
+        ]
+        threads[0].start()
+        inside.wait()
+        for thread in threads[1:]:
+            thread.start()
+        threading.Timer(0.1, go.set).start()  # while the fork waits for the thread
+        child = os.fork()
+        SQLStore._keep = keep  # type: ignore[method-assign]
+        if child == 0:
+            charge_and_say(book, said, "child")
+            os._exit(0)
+        charge_and_say(book, said, "parent")
+        for thread in threads:
+            thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def in_its_own_write(path: Path, said: Path) -> None:
+    """A thread that forks between its last statement and COMMIT: the child is refused, and ends nothing."""
+    keep = SQLStore._keep
+
+    def forking(self: SQLStore, *given: Any) -> None:
+        SQLStore._keep = keep  # type: ignore[method-assign]
+        keep(self, *given)
+        if os.fork() == 0:
+            try:
+                charge_and_say(book, said, "child")
+            except LedgerError as refused:
+                os._exit(7 if "forked" in str(refused) else 8)
+            os._exit(9)
+
+    with ledgers.open(path) as book:
+        SQLStore._keep = forking  # type: ignore[assignment]
+        charge_and_say(book, said, "parent")
+        assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "budget.db"
+    with ledgers.open(made) as ledger:
         ledger.define("visits", vm.pure(1), SPACE)
-    return path
+    return made
 
 
-def acknowledged(said: str) -> dict[str, int]:
-    return {key: int(seq) for key, _, seq in (line.rpartition(" ") for line in said.splitlines())}
+def acknowledged(said: Path) -> dict[str, int]:
+    return {key: int(seq) for key, _, seq in (line.rpartition(" ") for line in said.read_text().splitlines())}
 
 
 @pytest.mark.parametrize(
-    ("script", "keys"),
+    ("forks", "keys"),
     [
-        (_CHILD_GOES_ON, {"parent", "child", "child 0", "child 1", "child 2"}),
-        (_FORK_IN_A_WRITE, {"thread 0", "thread 1", "thread 2", "child", "parent"}),
-        (_OWN_THREAD_FORKS, {"parent"}),
+        (the_parent_closes, {"parent", "child", "child 0", "child 1", "child 2"}),
+        (in_another_threads_write, {"thread 0", "thread 1", "thread 2", "child", "parent"}),
+        (in_its_own_write, {"parent"}),
     ],
-    ids=["the parent closes", "in another thread's write", "in its own write"],
 )
-def test_a_fork(script: str, keys: set[str], tmp_path: Path) -> None:
-    path = new_file(tmp_path)
-    ended = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert set(acknowledged(ended.stdout)) == keys
-    assert charged(path) == acknowledged(ended.stdout)
-
-
-def test_a_worker_goes_on_after_its_master_ended(tmp_path: Path) -> None:
-    path = new_file(tmp_path)
-    command = [sys.executable, "-c", _MASTER_ENDS, str(path)]
-    said = ""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
-        assert worker.stdin is not None and worker.stdout is not None
-        for number in range(4):
-            worker.stdin.write(f"worker {number}\n")
-            worker.stdin.flush()
-            said += worker.stdout.readline()
-            with ledgers.open(path) as other:  # the last to close a file deletes its log, if it believes to be the last
-                said += f"other {number} {charge(other, f'other {number}')}\n"
-        worker.stdin.close()
-    assert len(acknowledged(said)) == 8
+def test_a_fork(forks: Callable[[Path, Path], None], keys: set[str], path: Path) -> None:
+    said = path.with_name("said")
+    in_clean_process(forks, path, said, within=60, quiet=True)
+    assert set(acknowledged(said)) == keys
     assert charged(path) == acknowledged(said)
+
+
+def fork_a_worker(path: Path, end: socket.socket, other: socket.socket) -> None:
+    """Open a ledger, and end when there is a worker that charges for whoever asks it."""
+    other.close()
+    book = ledgers.open(path)
+    if os.fork() == 0:
+        while key := end.recv(100).decode():
+            end.sendall(b"%d" % charge(book, key))
+
+
+@alone
+def test_a_worker_goes_on_after_its_master_ended(path: Path) -> None:
+    end, other = socket.socketpair()
+    master = fork(partial(fork_a_worker, path, other, end))
+    other.close()
+    assert os.waitpid(master, 0)[1] == 0
+    said = {}
+    with end:
+        for number in range(4):
+            end.sendall(b"worker %d" % number)
+            said[f"worker {number}"] = int(end.recv(100))
+            with ledgers.open(path) as again:  # the last to close a file deletes its log, if it believes to be the last
+                said[f"other {number}"] = charge(again, f"other {number}")
+    assert len(said) == 8
+    assert charged(path) == said
 
 
 # Closing.
@@ -271,8 +263,8 @@ def test_it_is_closed_just_before_a_commit(
     assert set(said) == {"a"} and charged(location) == said
 
 
-def test_whoever_came_just_before_it_was_closed_and_is_late_is_refused(tmp_path: Path) -> None:
-    ledger = ledgers.open(new_file(tmp_path))
+def test_whoever_came_just_before_it_was_closed_and_is_late_is_refused(path: Path) -> None:
+    ledger = ledgers.open(path)
     store, writer = ledger._live()[1:]
     ledger.close()
     with pytest.raises(LedgerError, match="closed"):
@@ -299,30 +291,27 @@ def test_a_transaction_that_somebody_ended_is_not_acknowledged(
     assert ended and charged(location) == said
 
 
-_ENDS_WHILE_A_THREAD_WRITES = """
-import os, sys, threading, viameter as vm
-from viameter import ledger
-book, busy = ledger.open(sys.argv[1]), threading.Event()
-def work(thread):
-    for number in range(100_000):
-        key = f"{sys.argv[2]} {thread} {number}"
-        seq = book.reserve(vm.pure(0), scopes=["visits"], key=key, by="ann").request.reserved
-        os.write(1, f"{key} {seq}\\n".encode())
-        busy.set()
-for thread in range(2):
-    threading.Thread(target=work, args=(thread,), daemon=True).start()
-busy.wait()
-"""
+def end_while_threads_write(path: Path, said: Path, name: int) -> None:
+    """Charge in threads that nobody waits for, until the interpreter ends."""
+    book, busy, file = ledgers.open(path), threading.Event(), os.open(said, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+
+    def work(thread: int) -> None:
+        for number in range(100_000):
+            key = f"{name} {thread} {number}"
+            seq = book.reserve(vm.pure(0), scopes=["visits"], key=key, by="ann").request.reserved
+            os.write(file, f"{key} {seq}\n".encode())
+            busy.set()
+
+    in_threads(work, 2)
+    busy.wait()
 
 
-def test_a_process_ends_while_its_threads_write(tmp_path: Path) -> None:
-    path = new_file(tmp_path)
-    said: dict[str, int] = {}
+def test_a_process_ends_while_its_threads_write(path: Path) -> None:
+    said = path.with_name("said")
     for number in range(3):
-        command = [sys.executable, "-c", _ENDS_WHILE_A_THREAD_WRITES, str(path), str(number)]
-        said |= acknowledged(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout)
+        in_clean_process(end_while_threads_write, path, said, number, within=60)
     there = charged(path)
-    assert said and {key: there.get(key) for key in said} == said
+    assert acknowledged(said) and {key: there.get(key) for key in acknowledged(said)} == acknowledged(said)
 
 
 # Errors that come from outside, at any line.
@@ -487,10 +476,9 @@ def test_errors_carry_nothing_of_what_was_asked(ledger: Ledger, monkeypatch: pyt
 
 
 def test_the_lock_is_opened_by_nobody_else_and_not_waited_for_forever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = new_file(tmp_path)
-    lock = tmp_path / "budget.db-lock"
+    lock = path.with_name("budget.db-lock")
     assert lock.stat().st_mode & 0o777 == 0o600
     monkeypatch.setattr(dialects, "PATIENCE", 0.1)
     with ledgers.open(path) as ledger, lock.open("rb") as other:

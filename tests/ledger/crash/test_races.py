@@ -1,4 +1,4 @@
-"""4000 requests with room for 1000, of many processes and threads: exactly 1000 are accepted, and the sum is exact."""
+"""Many processes and threads ask for four times what there is: just that much is accepted, and the sum is exact."""
 
 from __future__ import annotations
 
@@ -16,25 +16,33 @@ from tests.processes import folder_in_memory, in_clean_process
 import viameter as vm
 from viameter import ledger as ledgers
 
-EXPECTED = {False: Counter(all=1000), True: Counter(all=1000, some=300)}
+EACH = pytest.mark.parametrize(
+    ("each", "expected"),
+    [
+        (200, Counter(all=400, some=120)),
+        pytest.param(500, Counter(all=1000, some=300), marks=pytest.mark.long),
+        pytest.param(500, Counter(all=1000), marks=pytest.mark.long),
+    ],
+)
+"""How much each of the processes asks for: of a hundred by each, who checks first and charges later is found."""
 
 
-@pytest.mark.parametrize("two_scopes", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_a_race_of_processes_on_a_file(two_scopes: bool) -> None:
+@EACH
+def test_a_race_of_processes_on_a_file(each: int, expected: Counter[str]) -> None:
     with folder_in_memory() as folder:
-        accepted, wrong = in_clean_process(race, str(folder / "budget.db"), two_scopes=two_scopes)
+        accepted, wrong = in_clean_process(race, str(folder / "budget.db"), two_scopes="some" in expected, each=each)
     assert wrong == []
-    assert accepted == EXPECTED[two_scopes]
+    assert accepted == expected
 
 
-@pytest.mark.parametrize("two_scopes", [True, pytest.param(False, marks=pytest.mark.long)])
+@EACH
 def test_a_race_of_processes_on_a_server(
-    two_scopes: bool, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    each: int, expected: Counter[str], server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    accepted, wrong = in_clean_process(race, new_database(server), two_scopes=two_scopes)
+    accepted, wrong = in_clean_process(race, new_database(server), two_scopes="some" in expected, each=each)
     assert wrong == []
-    assert accepted == EXPECTED[two_scopes]
+    assert accepted == expected
 
 
 def test_threads_share_a_ledger() -> None:

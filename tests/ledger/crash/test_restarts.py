@@ -24,7 +24,7 @@ END_ALL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE applicat
 
 def test_clients_go_on_when_their_server_crashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    found, left = in_clean_process(charge_through_restarts, str(tmp_path), restarts=3)
+    found, left = in_clean_process(charge_through_restarts, str(tmp_path), restarts=2)
     assert found == []
     assert left == sorted(set(left))
 

@@ -87,10 +87,11 @@ def losses(log: Sequence[Operation], cuts: int, seed: int, folder: Path) -> list
 
 @pytest.mark.parametrize("checkpoint", [1000, 40])
 def test_no_acknowledged_charge_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: int) -> None:
+    """Commits that are not synced are found at a quarter of the cuts, so 60 of them miss such a fault once in 10**7."""
     log = work(folder / "budget.db", monkeypatch, 12, checkpoint=checkpoint)
     moved = [one for one in log if one.kind == "write" and one.file == "budget.db"]
     assert (len(moved) > 20) == (checkpoint == 40)  # whether pages were moved into the file meanwhile
-    assert losses(log, 120, 1, folder) == []
+    assert losses(log, 60, 1, folder) == []
 
 
 @pytest.mark.long

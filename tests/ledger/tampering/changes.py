@@ -24,15 +24,32 @@ class Change:
     """The other one, if there are two."""
 
 
-def change_at_random(connection: sqlite3.Connection, chance: random.Random) -> Change | None:
-    """Change something; None if the database does not let it be changed so."""
-    table = chance.choice(TABLES)
-    kind = chance.choices(list(_KINDS), weights=[6, 1, 1, 1])[0]
+Wanted = tuple[str, str, str]
+"""A kind of change, the table, and the column."""
+
+
+def all_changes(connection: sqlite3.Connection) -> list[Wanted]:
+    """Every kind of change of every column of every table; texts and bytes that hold much are changed more often."""
+    found: list[Wanted] = []
+    for table in TABLES:
+        names, keys = _columns(connection, f"ledger_{table}")
+        found.append(("delete", table, ""))
+        found += [("insert", table, key) for key in keys]
+        found += [("swap", table, name) for name in names if name not in keys]
+        for name in names:
+            times = 6 if name in ("body", "state", "content") else 2
+            found += [("beside", table, name), *[("another", table, name)] * times]
+    return found
+
+
+def make(wanted: Wanted, connection: sqlite3.Connection, chance: random.Random) -> Change | None:
+    """Make a change, of rows and values at random; None if there is none or the database does not let it be."""
+    kind, table, column = wanted
     rows = connection.execute(f"SELECT * FROM ledger_{table}").fetchall()
     if not rows:
         return None
     try:
-        return _KINDS[kind](connection, f"ledger_{table}", rows, chance)
+        return _KINDS[kind](connection, f"ledger_{table}", column, rows, chance)
     except sqlite3.IntegrityError:
         connection.rollback()
         return None
@@ -71,28 +88,39 @@ def _another(value: Any, chance: random.Random) -> Any:
     return chance.choice([changed, digit, value[:at], value + " ", "", value.upper(), value.encode(), 7, None])
 
 
-def _column(connection: sqlite3.Connection, table: str, rows: list[Any], chance: random.Random) -> Change:
+def _another_value(
+    connection: sqlite3.Connection, table: str, column: str, rows: list[Any], chance: random.Random
+) -> Change:
     row = chance.choice(rows)
-    names, _ = _columns(connection, table)
-    column = chance.choice(names)
-    value = row[names.index(column)]
-    beside = [other[names.index(column)] for other in rows]
-    new = chance.choice(beside) if chance.random() < 0.25 else _another(value, chance)
+    return _become(connection, table, row, column, _another(_value(connection, table, row, column), chance))
+
+
+def _value_beside(
+    connection: sqlite3.Connection, table: str, column: str, rows: list[Any], chance: random.Random
+) -> Change:
+    values = [_value(connection, table, row, column) for row in rows]
+    return _become(connection, table, chance.choice(rows), column, chance.choice(values))
+
+
+def _value(connection: sqlite3.Connection, table: str, row: tuple[Any, ...], column: str) -> Any:
+    return row[_columns(connection, table)[0].index(column)]
+
+
+def _become(connection: sqlite3.Connection, table: str, row: tuple[Any, ...], column: str, new: Any) -> Change:
     _set(connection, table, row, column, new)
     return Change(f"a value became {new!r}", table, column, row)
 
 
-def _delete(connection: sqlite3.Connection, table: str, rows: list[Any], chance: random.Random) -> Change:
+def _delete(connection: sqlite3.Connection, table: str, _: str, rows: list[Any], chance: random.Random) -> Change:
     row = chance.choice(rows)
     where, values = _where(connection, table, row)
     connection.execute(f"DELETE FROM {table} WHERE {where}", values)
     return Change("a row was deleted", table, row=row)
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: list[Any], chance: random.Random) -> Change:
+def _insert(connection: sqlite3.Connection, table: str, key: str, rows: list[Any], chance: random.Random) -> Change:
     row = list(chance.choice(rows))
-    names, keys = _columns(connection, table)
-    place = names.index(chance.choice(keys))
+    place = _columns(connection, table)[0].index(key)
     numbers = [other[place] for other in rows if isinstance(other[place], int)]
     if isinstance(row[place], int):
         row[place] = chance.choice([max(numbers) + 1, 0, -5, max(numbers) + 1000])
@@ -102,21 +130,20 @@ def _insert(connection: sqlite3.Connection, table: str, rows: list[Any], chance:
     return Change("a row was added", table, row=tuple(row))
 
 
-def _swap(connection: sqlite3.Connection, table: str, rows: list[Any], chance: random.Random) -> Change | None:
-    names, keys = _columns(connection, table)
-    free = [name for name in names if name not in keys]
-    if len(rows) < 2 or not free:
+def _swap(
+    connection: sqlite3.Connection, table: str, column: str, rows: list[Any], chance: random.Random
+) -> Change | None:
+    if len(rows) < 2:
         return None
     one, other = chance.sample(rows, 2)
-    column = chance.choice(free)
-    place = names.index(column)
-    _set(connection, table, one, column, other[place])
-    _set(connection, table, other, column, one[place])
+    _set(connection, table, one, column, _value(connection, table, other, column))
+    _set(connection, table, other, column, _value(connection, table, one, column))
     return Change("two rows exchanged a value", table, column, one, other)
 
 
 _KINDS: dict[str, Callable[..., Change | None]] = {
-    "column": _column,
+    "another": _another_value,
+    "beside": _value_beside,
     "delete": _delete,
     "insert": _insert,
     "swap": _swap,

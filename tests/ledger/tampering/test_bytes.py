@@ -58,7 +58,7 @@ def look_for(example: Example, times: int, seed: int) -> Counter[str]:
 
 
 def test_damaged_files_are_found(example: Example) -> None:
-    found = look_for(example, 300, 5)
+    found = look_for(example, 120, 5)
     assert found["open"] > 10 and found["verify"] > 10 and found["nobody, and nothing was changed"] > 10
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import NotExact, NumberError, ParameterError
 from viameter.logic.couplings import STAR, Coupling, check_coupling, least_delta, least_epsilon
@@ -35,7 +36,7 @@ def test_a_right_coupling_is_taken_and_its_numbers_are_exact() -> None:
     assert coupling.check() == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "said"),
     [
         ({"delta": "1/9", "event": None, "exact": False}, "distance of left from right is 1/8"),
@@ -88,8 +89,8 @@ def test_a_coupling_can_be_copied_and_pickled() -> None:
         assert again.check() == []
 
 
-@pytest.mark.parametrize("which", ["mu1", "mu2"])
-@pytest.mark.parametrize(
+@for_each("which", ["mu1", "mu2"])
+@for_each(
     ("given", "error", "said"),
     [
         ({}, ParameterError, "has no values"),
@@ -114,7 +115,7 @@ def test_what_is_no_distribution_is_refused_everywhere(which: str, given: Any, e
             ask()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("relation", "said"),
     [
         ("==", "of type str: expected a function"),
@@ -138,7 +139,7 @@ def test_truth_values_of_numpy_are_taken() -> None:
     assert least_delta({0: 1}, {0: 1}, relation=np.equal, factor=1).delta == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("price", "error", "said"),
     [
         ({}, ParameterError, "neither given"),

@@ -5,6 +5,7 @@ from fractions import Fraction
 from operator import eq
 
 import pytest
+from tests.cases import for_each
 from tests.logic.couplings.instances import (
     all_have_partners,
     always,
@@ -93,7 +94,7 @@ def test_a_larger_delta_needs_no_larger_factor() -> None:
         assert at[0] >= at[1]
 
 
-@pytest.mark.parametrize("delta", [-1, "1.01", 0.5])
+@for_each("delta", [-1, "1.01", 0.5])
 def test_a_delta_is_an_exact_probability(delta: object) -> None:
     with pytest.raises(NumberError, match="delta"):
         least_epsilon({0: 1}, {0: 1}, relation=eq, delta=delta)  # type: ignore[arg-type]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 from tests.logic.exact import naive
 from tests.logic.exact.random_programs import SCALES, random_text, threshold_text
 
@@ -67,8 +69,8 @@ def enclosed(program: Program, inputs: dict[str, Any], window: int) -> None:
             assert again.low <= bounds.high and bounds.low <= again.high
 
 
-@pytest.mark.parametrize("seed", range(70))
-def test_random_programs_have_the_masses_of_all_their_paths(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@for_each("seed", range(70))
+def test_random_programs_have_the_masses_of_all_their_paths(seed: int) -> None:
     random = Random(seed)
     program = read_program(random_text(random))
     inputs = {
@@ -78,11 +80,11 @@ def test_random_programs_have_the_masses_of_all_their_paths(seed: int, monkeypat
     }
     enclosed(program, inputs, window=2)
     # And the long way, on which every value drawn is gone through.
-    monkeypatch.setattr(enumerating_file, "_machine", lambda p, *, aimed: machine_of(p, aimed=aimed, short=False))
-    enclosed(program, inputs, window=2)
+    with patch.object(enumerating_file, "_machine", lambda p, *, aimed: machine_of(p, aimed=aimed, short=False)):
+        enclosed(program, inputs, window=2)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_however_narrow_the_window_the_bounds_hold_the_truth(seed: int) -> None:
     random = Random(seed)
     text = threshold_text(random)
@@ -108,7 +110,7 @@ def test_however_narrow_the_window_the_bounds_hold_the_truth(seed: int) -> None:
             assert bound.high >= masses[output]
 
 
-@pytest.mark.parametrize("seed", range(160, 210))
+@for_each("seed", range(160, 210))
 def test_with_more_window_the_bounds_only_close(seed: int) -> None:
     random = Random(seed)
     program = read_program(random_text(random, samples=4))
@@ -121,8 +123,8 @@ def test_with_more_window_the_bounds_only_close(seed: int) -> None:
         assert less.low <= more.low <= more.high <= less.high
 
 
-@pytest.mark.parametrize("factor", [2, 3, -2, -3])
-@pytest.mark.parametrize("op", ["<=", "<", ">=", ">"])
+@for_each("factor", [2, 3, -2, -3])
+@for_each("op", ["<=", "<", ">=", ">"])
 def test_a_test_of_a_multiple_loses_nothing_within_the_window(factor: int, op: str) -> None:
     text = f"program p\nbegin\nb :=$ uniform(-5, 5)\nx := 1 + ({factor}) * b {op} 2\nend\nreturn x\n"
     expected = sum(eval(f"1 + ({factor}) * {b} {op} 2") for b in range(-5, 6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from tests.cases import for_each
 from tests.logic.exact import naive
 from tests.logic.exact.random_programs import Writer, random_text
 
@@ -30,7 +31,7 @@ SORTS: dict[str, Sort] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(90))
+@for_each("seed", range(90))
 def test_terms_mean_the_same_evaluated_compiled_and_naively(seed: int) -> None:
     random = Random(seed)
     writer = Writer(random, samples=0)
@@ -50,7 +51,7 @@ def test_terms_mean_the_same_evaluated_compiled_and_naively(seed: int) -> None:
         assert eval(text, {**scope, **memory}) == expected
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_an_execution_is_one_of_the_paths(seed: int) -> None:
     random = Random(seed)
     program = read_program(random_text(random, samples=0))

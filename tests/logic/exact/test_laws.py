@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import ParameterError
 from viameter.logic.exact import Bounds, Exponent, Range, Real, Table, law_of, power_of_e
@@ -78,7 +79,7 @@ def test_gaussian_masses_are_enclosed(sigma: str, window: int) -> None:
             assert high - low <= 2**20
 
 
-@pytest.mark.parametrize("text", ["lap(3)", "expo(5/2)", "lap(2/ln(3))", "lap(100)"])
+@for_each("text", ["lap(3)", "expo(5/2)", "lap(2/ln(3))", "lap(100)"])
 def test_irrational_masses_are_enclosed(text: str) -> None:
     table = law_of(law(text), {}, {}, window=12)
     with mpmath.workdps(80):
@@ -154,7 +155,7 @@ def test_budgets_must_be_positive() -> None:
     assert str(Exponent(Fraction(5, 4), 12)) == "12*ln(5/4)"
 
 
-@pytest.mark.parametrize("x", ["3/10", "9/20", "3/5"])
+@for_each("x", ["3/10", "9/20", "3/5"])
 def test_whatever_a_ratio_is_within_wide_bounds_its_masses_are_enclosed(x: str) -> None:
     wide, ratio = Bounds(Fraction(3, 10), Fraction(3, 5)), Fraction(x)
     scores = (2, 0, 1, 2)

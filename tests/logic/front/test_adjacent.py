@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.front.interpreter import value_of
 
 from viameter.errors import NumberError, ParameterError
@@ -162,7 +163,7 @@ def test_relations_are_kept_in_certificates() -> None:
             assert neighbors_from_json(direction.to_json(), program) == replace(direction, says="")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "what"),
     [
         (lambda: all_differ("y").directions(PROGRAM), "y is no input of f; its inputs: q, w, x, b, g"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.logic import ProgramError, program_from_source
@@ -35,28 +36,26 @@ def made(text: str, **names: Any) -> Any:
     return program_from_source(text, adjacent=vm.all_differ("x"), names=names)
 
 
-@pytest.mark.parametrize("name", list(BUILTINS))
+@for_each("name", list(BUILTINS))
 def test_a_name_that_nothing_is_bound_to_is_known(name: str) -> None:
     made(HEAD + BUILTINS[name])
 
 
-@pytest.mark.parametrize("name", list(BUILTINS))
-@pytest.mark.parametrize(
-    "bind", ["{} = 5\n    ", "for {} in q:\n        pass\n    ", "{}: int = 5\n    ", "{} = x\n    "]
-)
+@for_each("name", list(BUILTINS))
+@for_each("bind", ["{} = 5\n    ", "for {} in q:\n        pass\n    ", "{}: int = 5\n    ", "{} = x\n    "])
 def test_a_variable_of_that_name_is_the_variable(name: str, bind: str) -> None:
     with pytest.raises(ProgramError):
         made(HEAD + bind.format(name) + BUILTINS[name])
 
 
-@pytest.mark.parametrize("name", list(BUILTINS))
+@for_each("name", list(BUILTINS))
 def test_a_variable_that_is_assigned_later_is_a_variable_before(name: str) -> None:
     body, _, last = BUILTINS[name].rpartition("return ")
     with pytest.raises(ProgramError):
         made(f"{HEAD}{body}result = {last}\n    {name} = 5\n    return result")
 
 
-@pytest.mark.parametrize("name", [name for name in BUILTINS if name not in ("abs", "min", "max", "len", "ln")])
+@for_each("name", [name for name in BUILTINS if name not in ("abs", "min", "max", "len", "ln")])
 def test_a_parameter_of_that_name_is_the_parameter(name: str) -> None:
     head = HEAD.replace("x: int,", f"x: int, {name}: int,").replace(
         "vm.Eps", "'viameter.Eps'" if name == "vm" else "vm.Eps"
@@ -69,7 +68,7 @@ def _mine(*given: Any) -> int:
     return 7
 
 
-@pytest.mark.parametrize("name", list(BUILTINS))
+@for_each("name", list(BUILTINS))
 def test_what_the_module_binds_to_a_name_is_what_it_is(name: str) -> None:
     text = HEAD.replace("vm.Eps", "'Eps'") + BUILTINS[name]
     for bound in (_mine, 5, "abs", object()):

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import NumberError, ParameterError
 from viameter.logic.front import markers
@@ -12,7 +13,7 @@ from viameter.logic.front.python import compile_source
 from viameter.logic.lang.text import show_program
 
 
-@pytest.mark.parametrize("name", [*markers.NOISE, "invariant"])
+@for_each("name", [*markers.NOISE, "invariant"])
 def test_noise_outside_a_program_is_refused(name: str) -> None:
     function: Callable[..., Any] = markers.MARKERS[name]
     given = ("x", "y") if name in ("uniform", "choose") else ("x",)
@@ -59,7 +60,7 @@ def noise(header: str, call: str = "vm.lap(1 / eps)", private: str = "q") -> str
     return next(line.strip() for line in show_program(compiled.program).splitlines() if ":=$" in line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "expected"),
     [
         ("q: int -> int", "y :=$ lap(1/eps)"),
@@ -82,7 +83,7 @@ def test_private_inputs_on_two_grids_leave_noise_on_the_integers() -> None:
     assert noise('q: vm.Grid("1/4"), r: vm.Grid("1/2") -> int', private="q r") == "y :=$ lap(1/eps)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "expected"),
     [
         ('vm.lap(1 / eps, grid="1/3")', "y :=$ lap(3/eps)"),

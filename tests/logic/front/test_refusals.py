@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 import viameter
 from viameter.errors import ParameterError
@@ -134,7 +135,7 @@ BODIES: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("body", BODIES)
+@for_each("body", BODIES)
 def test_a_statement_outside_the_subset_is_refused_at_its_line(body: str) -> None:
     what, hint = BODIES[body]
     text = f"{HEAD}    {body}\n    return x\n"
@@ -217,7 +218,7 @@ WHOLE: dict[str, tuple[int, str]] = {
 }
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@for_each("text", WHOLE)
 def test_a_function_outside_the_subset_is_refused_at_its_line(text: str) -> None:
     line, what = WHOLE[text]
     with pytest.raises(ProgramError) as caught:
@@ -227,7 +228,7 @@ def test_a_function_outside_the_subset_is_refused_at_its_line(text: str) -> None
     assert caught.value.file == "<text>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("above", "call"),
     [
         ("import random as vm", "vm.uniform(0, 1)"),
@@ -249,7 +250,7 @@ def test_what_a_text_takes_from_elsewhere_is_not_the_library(above: str, call: s
         compile_source(text, "made")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("above", "kind"),
     [
         ("from mine import Grid", "Grid(2)"), ("from mine import Between", "list[Between(0, 1)]"),
@@ -317,7 +318,7 @@ MANY = program_from_source(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "what"),
     [
         ("inner(q, t, 1)", "are not those of inner"),
@@ -413,8 +414,8 @@ EXECUTED = {
 TEXT = "def made(q: int, eps: vm.Eps) -> int:\n    return N * q + vm.lap(1 / eps)\n"
 
 
-@pytest.mark.parametrize("statement", list(EXECUTED))
-@pytest.mark.parametrize("where", ["above", "below"])
+@for_each("statement", list(EXECUTED))
+@for_each("where", ["above", "below"])
 def test_what_a_text_would_execute_is_refused_at_its_line(statement: str, where: str) -> None:
     lines = [EXECUTED[statement] + "\n", TEXT]
     text = "N = 3\n" + "".join(lines if where == "above" else reversed(lines))
@@ -435,7 +436,7 @@ def test_what_a_text_needs_around_its_functions_is_read() -> None:
     ).text  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     "above",
     [
         "def twice(g): return lambda q, eps: 100 * g(q, eps)\n@twice\n",
@@ -452,7 +453,7 @@ def test_another_decorator_in_a_text_is_refused(above: str) -> None:
         program_from_source(f"N = 3\n{above}{TEXT}".replace("vm.Eps", "'Eps'"), adjacent=all_differ("q"), name="made")
 
 
-@pytest.mark.parametrize("part", ["yield 1", "x = yield", "yield from q", "x = 1 if False else (yield)"])
+@for_each("part", ["yield 1", "x = yield", "yield from q", "x = 1 if False else (yield)"])
 def test_what_makes_a_generator_is_refused_where_it_is_never_reached(part: str) -> None:
     with pytest.raises(ProgramError, match=r"yield.* is outside the subset"):
         program_from_source(f"{TEXT}    {part}\n", adjacent=all_differ("q"), names={"N": 3})

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.front.interpreter import Tape, run
 
 from viameter.errors import ParameterError
@@ -78,7 +79,7 @@ def test_lines_are_those_of_the_slide() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("grid", ["1", "1/10", "1/3"])
+@for_each("grid", ["1", "1/10", "1/3"])
 def test_a_quotient_is_rounded_down_to_the_grid(grid: str) -> None:
     step = Fraction(grid)
     program = read_slides(MEAN, grid=grid)
@@ -141,7 +142,7 @@ def test_a_program_of_the_slides_is_a_program_with_its_adjacency() -> None:
     assert program_from_core(MEAN, adjacent=one_differs("d"), grid="1/10").core.output_grid == Fraction(1, 10)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "what"),
     [
         ("Mean d\n  return 1", 1, "this is no header"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 from viameter.cli.verify import programs_of
 from viameter.errors import FormatError, ParameterError
@@ -184,7 +185,7 @@ def test_the_constant_is_the_one_above_the_function(tmp_path: Path) -> None:
     assert "q + 3 + noise" in read["three"].text and "q + 4 + noise" in read["four"].text
 
 
-@pytest.mark.parametrize("break_", ["\n", "\r\n", "\r"])
+@for_each("break_", ["\n", "\r\n", "\r"])
 def test_lines_are_those_of_python(break_: str) -> None:
     text = "\ufeffimport viameter as vm\nN = '\f \u2028 \x1c'\n" + DECORATOR + NOISY.format(name="noisy")
     (program,) = programs_from_text(text.replace("\n", break_)).values()
@@ -296,7 +297,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("which", HOSTILE)
+@for_each("which", HOSTILE)
 def test_what_would_be_executed_is_refused_at_its_line(
     which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,7 +411,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("decorator", WRONG)
+@for_each("decorator", WRONG)
 def test_a_wrong_decorator_is_refused_at_its_line(decorator: str) -> None:
     what, hint = WRONG[decorator]
     with pytest.raises(ProgramError) as caught:

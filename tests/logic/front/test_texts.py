@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from tests.cases import for_each
 from tests.logic.front import corpus
 
 from viameter.errors import ParameterError
@@ -188,7 +189,7 @@ begin
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@for_each("name", TEXTS)
 def test_a_mechanism_becomes_the_core_program_that_one_would_write(name: str) -> None:
     written: ProgramFunction = getattr(corpus, name)
     assert show_program(written.core).startswith(TEXTS[name].lstrip())

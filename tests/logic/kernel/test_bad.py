@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World, excess
 from tests.logic.kernel.proving import amount, facts, oracle, program, term
 
@@ -35,10 +36,8 @@ def first_draw(law: str, claim: str = CLAIM) -> tuple[Oracle, Sample]:
     return asks, statement
 
 
-@pytest.mark.parametrize(
-    "law", ["lap(1/ln(2))", "lap(1/ln(2), q)", "lap(1/2/ln(3))", "expo(1/ln(2))", "uniform(0 - 3, 8)"]
-)
-@pytest.mark.parametrize("either", [False, True])
+@for_each("law", ["lap(1/ln(2))", "lap(1/ln(2), q)", "lap(1/2/ln(3))", "expo(1/ln(2))", "uniform(0 - 3, 8)"])
+@for_each("either", [False, True])
 def test_tails_are_exact(law: str, either: bool) -> None:
     asks, statement = first_draw(law)
     for beyond in (0, 1, 5, 9):
@@ -131,7 +130,7 @@ def test_the_premise_ends_in_not_bad_implies_the_conclusion() -> None:
             up_to_bad(seq(consequence(asks, null, post=ends.pre), ends), bad, equal)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "at"),
     [
         (("x :=$ lap(1/ln(2))", "x := x + 100", "r := 0"), 0),

@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World, pair_memory, shortfall, value
 from tests.logic.kernel.proving import amount, facts, oracle, program, term
 
@@ -92,7 +93,7 @@ def test_facts_about_what_does_not_change_are_kept() -> None:
     assert (found.pre, found.post, found.budget) == ((*made.pre, *kept), (*made.post, *kept), made.budget)
 
 
-@pytest.mark.parametrize("text", ["r<1> == 0", "r<2> == 0", "a<1> + r<1> == 0"])
+@for_each("text", ["r<1> == 0", "r<2> == 0", "a<1> + r<1> == 0"])
 def test_a_fact_about_what_is_drawn_is_not_kept(text: str) -> None:
     """It would survive the draw: the trap of facts about noise that are not fresh."""
     asks, statement = noise()

@@ -4,6 +4,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World, shortfall, value
 from tests.logic.kernel.proving import oracle, program, term
 
@@ -82,9 +83,7 @@ def test_what_has_no_coupling_is_refused() -> None:
     assert dict(made.budget) == {"delta": Num(60)}
 
 
-@pytest.mark.parametrize(
-    "text", ["x<1> == q<1>", "x<2> == y<1>", "cost.delta == 0", "y<1> == y<2>", "x<1> + 1", "r<1> == 0"]
-)
+@for_each("text", ["x<1> == q<1>", "x<2> == y<1>", "cost.delta == 0", "y<1> == y<2>", "x<1> + 1", "r<1> == 0"])
 def test_a_relation_speaks_of_the_two_draws_alone(text: str) -> None:
     asks, left, right = pair("uniform(0, 2)", "uniform(0, 2)")
     with pytest.raises(ParameterError):

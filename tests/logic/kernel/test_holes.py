@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.proving import CLOSE, facts, oracle, program, prove, proves, refused, relation, term
 
 from viameter.errors import ParameterError, ViameterError
@@ -28,19 +29,19 @@ LINE = 5
 """The first line of the body of a program with one input and one budget."""
 
 
-@pytest.mark.parametrize("name", ["out.R", "any.k", "cost.eps", "same.o", "before.5.left", "count.5", "x.v1"])
+@for_each("name", ["out.R", "any.k", "cost.eps", "same.o", "before.5.left", "count.5", "x.v1"])
 def test_a_variable_named_like_one_of_the_logic_is_refused(name: str) -> None:
     with pytest.raises(ViameterError):
         prove(oracle(program(f"{name} := q", f"r := {name}"), "0"), "0")
 
 
-@pytest.mark.parametrize("name", ["out.R", "any.k", "cost.eps", "same.o", "before.5.left", "x.v1"])
+@for_each("name", ["out.R", "any.k", "cost.eps", "same.o", "before.5.left", "x.v1"])
 def test_an_input_named_like_one_of_the_logic_is_refused(name: str) -> None:
     with pytest.raises(ViameterError):
         oracle(program("r := q", inputs=("q: int", f"{name}: int")), "0")
 
 
-@pytest.mark.parametrize("name", ["r", "q", "out.R", "cost.eps", "same.o", "before.5.left", "any.k", "r.v1", "eps"])
+@for_each("name", ["r", "q", "out.R", "cost.eps", "same.o", "before.5.left", "any.k", "r.v1", "eps"])
 def test_a_logical_constant_named_like_something_else_is_refused(name: str) -> None:
     made = program("r := q")
     with pytest.raises(ViameterError):
@@ -89,7 +90,7 @@ def test_the_exponential_mechanism_takes_an_input_list() -> None:
         oracle(program("append(o, q)", "r :=$ choose(o, 1/eps)"), "eps")
 
 
-@pytest.mark.parametrize("scale", ["(abs(l[0]) + 1)/eps", "max(1, l[3])/eps", "(2 + l[len(l) - 1]*l[len(l) - 1])/eps"])
+@for_each("scale", ["(abs(l[0]) + 1)/eps", "max(1, l[3])/eps", "(2 + l[len(l) - 1]*l[len(l) - 1])/eps"])
 def test_a_scale_is_not_read_off_a_private_list(scale: str) -> None:
     made = program(f"r :=$ lap({scale})", inputs=("l: list",))
     assert refused(lambda: prove(oracle(made, "0", "len(l) >= 0", private=("l",)), "0"))
@@ -102,19 +103,19 @@ def test_the_length_of_a_private_list_and_an_element_of_a_public_one_may_be_scal
     assert prove(oracle(made, "0"), "0").rule == "consequence"
 
 
-@pytest.mark.parametrize("law", ["lap((0-1)/eps, q)", "lap(0/eps, q)", "expo((0-1)/eps)", "gauss(0, q)", "lap(0-1, q)"])
+@for_each("law", ["lap((0-1)/eps, q)", "lap(0/eps, q)", "expo((0-1)/eps)", "gauss(0, q)", "lap(0-1, q)"])
 def test_a_scale_that_is_not_positive_is_refused(law: str) -> None:
     with pytest.raises(ViameterError):
         prove(oracle(program(f"r :=$ {law}"), "0"), "0", Proof(choices={LINE: Choice(ZERO, ())}))
 
 
-@pytest.mark.parametrize("ratio", ["1/2", "1", "0"])
+@for_each("ratio", ["1/2", "1", "0"])
 def test_a_logarithm_that_is_not_positive_is_no_scale(ratio: str) -> None:
     with pytest.raises(ViameterError):
         prove(oracle(program(f"r :=$ lap(1/ln({ratio}), q)"), "0"), "0")
 
 
-@pytest.mark.parametrize("probability", ["3/2", "2"])
+@for_each("probability", ["3/2", "2"])
 def test_a_coin_has_a_probability(probability: str) -> None:
     with pytest.raises(ViameterError):
         prove(oracle(program(f"b :=$ flip({probability})"), "0"), "0")
@@ -130,27 +131,27 @@ def test_the_sigma_of_gaussian_noise_is_a_number() -> None:
         )
 
 
-@pytest.mark.parametrize("number", [0, -1, Fraction(1, 2), True])
+@for_each("number", [0, -1, Fraction(1, 2), True])
 def test_a_unit_has_a_positive_whole_number(number: Any) -> None:
     """With -1 more noise would cost less; with 0 everything would be free."""
     made = program("a :=$ lap(1/eps, q)", "r :=$ lap(1/eps, q)")
     assert refused(lambda: prove(oracle(made, "eps", "q<1> == q<2> + 1", units={"eps": Unit(number)}), "eps"))
 
 
-@pytest.mark.parametrize("factor", [Num(0), Num(-1), Var("q", side=1), Var("r"), Var("r", side=1), Var("any.k")])
+@for_each("factor", [Num(0), Num(-1), Var("q", side=1), Var("r"), Var("r", side=1), Var("any.k")])
 def test_a_factor_of_a_unit_is_public_and_positive(factor: Any) -> None:
     made = program("a :=$ lap(1/eps, q)", "r :=$ lap(1/eps, q)")
     with pytest.raises(ViameterError):
         prove(oracle(made, "eps", units={"eps": Unit(1, (factor,))}), "eps")
 
 
-@pytest.mark.parametrize("name", ["rho", "delta", "1", "ln"])
+@for_each("name", ["rho", "delta", "1", "ln"])
 def test_a_budget_is_not_named_like_a_base_of_the_logic(name: str) -> None:
     """Laplace noise of scale 1/rho costs the budget called rho, which is not that much concentrated cost."""
     assert refused(lambda: prove(oracle(program(f"r :=$ lap(1/{name}, q)", budgets=(name,)), name), name))
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(-1, 0), (1, -1), (float("inf"), 0), (0.5, 0)])
+@for_each(("epsilon", "delta"), [(-1, 0), (1, -1), (float("inf"), 0), (0.5, 0)])
 def test_a_mechanism_with_a_cost_that_is_no_cost_is_refused(epsilon: Any, delta: Any) -> None:
     made = program("r :=$ call m(q)")
     entry = type("Entry", (), {"distance": 1, "epsilon": epsilon, "delta": delta, "says": ""})()
@@ -164,7 +165,7 @@ def test_a_mechanism_that_nobody_gave_is_refused() -> None:
         prove(oracle(program("r :=$ call m(q)"), "1"), "1")
 
 
-@pytest.mark.parametrize("side", [0, 3, -1])
+@for_each("side", [0, 3, -1])
 def test_a_rule_for_one_run_is_for_the_first_or_the_second(side: int) -> None:
     """For side = 0 nothing was substituted: |- skip ~ r := q : r<1> == r<2> => r<1> == r<2>."""
     asks = oracle(program("r := q", "append(o, q)", "if q > 0 then", "  r := 1", "end"), "0")
@@ -203,9 +204,7 @@ def test_a_judgments_budget_and_a_contexts_units_do_not_change_afterwards() -> N
     assert context.units["eps"] == Unit(4)
 
 
-@pytest.mark.parametrize(
-    "shift", [Var("y.v1"), Var("x", side=2), Var("nobody", side=1), Var("nobody"), Var("cost.eps")]
-)
+@for_each("shift", [Var("y.v1"), Var("x", side=2), Var("nobody", side=1), Var("nobody"), Var("cost.eps")])
 def test_a_shift_speaks_of_nothing_but_memories(shift: Var) -> None:
     asks = oracle(program("x :=$ lap(1/eps)", "r := x"), "eps")
     with pytest.raises(ParameterError):
@@ -225,10 +224,8 @@ def test_a_shift_that_knows_a_later_draw_is_refused() -> None:
         prove(asks, "0", Proof(choices=choices, split=frozenset({LINE + 3})))
 
 
-@pytest.mark.parametrize(
-    "law", ["lap(1/eps)", "expo(1/eps)", "flip(1/3)", "uniform(0, 3)", "gauss(2)", "choose(l, 1/eps)"]
-)
-@pytest.mark.parametrize("count", [0, 1, 2, 3])
+@for_each("law", ["lap(1/eps)", "expo(1/eps)", "flip(1/3)", "uniform(0, 3)", "gauss(2)", "choose(l, 1/eps)"])
+@for_each("count", [0, 1, 2, 3])
 def test_a_law_takes_the_bounds_that_it_needs_and_no_others(law: str, count: int) -> None:
     made = program(f"r :=$ {law}", inputs=("l: list",))
     claim = "rho" if law.startswith("gauss") else "eps"

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World, pair_memory, shortfall, value
 from tests.logic.kernel.proving import facts, oracle, program, term
 
@@ -101,7 +102,7 @@ def test_the_null_coupling_costs_nothing() -> None:
         assert least_factor(laplace_null(asks.context, first, second), ({"q": 0}, {"q": q}))[0] <= 0
 
 
-@pytest.mark.parametrize("shift", ["x<1>", "x<2>", "0 - x<1>", "cost.eps", "N + nobody", "x.v3", "true", "q"])
+@for_each("shift", ["x<1>", "x<2>", "0 - x<1>", "cost.eps", "N + nobody", "x.v3", "true", "q"])
 def test_a_shift_is_an_integer_that_the_draw_does_not_change(shift: str) -> None:
     """x<1> + x<1> == x<2> as a post-condition would relate what was drawn, not what was there before."""
     asks = asks_for()
@@ -111,7 +112,7 @@ def test_a_shift_is_an_integer_that_the_draw_does_not_change(shift: str) -> None
         laplace_shifted(asks.context, first, shift=told, distance=ONE)
 
 
-@pytest.mark.parametrize("distance", ["q<1>", "x<1>", "q<1> - q<2>", "cost.eps", "any.k", "r"])
+@for_each("distance", ["q<1>", "x<1>", "q<1> - q<2>", "cost.eps", "any.k", "r"])
 def test_a_distance_is_fixed(distance: str) -> None:
     """|q<1> - q<2>| <= |q<1> - q<2>| always holds: it would be free to spend what the data say."""
     asks = asks_for()

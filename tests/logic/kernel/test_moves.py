@@ -4,6 +4,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World
 from tests.logic.kernel.proving import facts, oracle, program
 
@@ -76,7 +77,7 @@ def test_statements_that_are_called_independent_commute() -> None:
     assert independent >= 40
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [
         ("x :=$ lap(1/eps)", "r := x"),

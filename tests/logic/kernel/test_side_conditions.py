@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.kernel.enumerator import World, excess
 from tests.logic.kernel.proving import CLOSE, oracle, program, prove, proves, term
 
@@ -108,9 +109,7 @@ def test_a_shift_is_injective(monkeypatch: pytest.MonkeyPatch) -> None:
     assert narrow * (other[1] + lost) < 1  # the first run always gives 1
 
 
-@pytest.mark.parametrize(
-    "shift", ["(q<1> - q<2>)//2", "(q<1> - q<2> + 1)//2", "q<1> - q<2>", "0", "1", "(q<1> - q<2>)//2 + x<1>"]
-)
+@for_each("shift", ["(q<1> - q<2>)//2", "(q<1> - q<2> + 1)//2", "q<1> - q<2>", "0", "1", "(q<1> - q<2>)//2 + x<1>"])
 def test_a_shift_is_whole(shift: str) -> None:
     """2*x + q: over the reals a shift of one half would do; on integers the output's parity tells q's."""
     made = program("x :=$ lap(1/eps)", "r := 2*x + q")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.logic.programs import RIGHT, WRONG
 
 from viameter.errors import ParameterError
@@ -64,14 +65,14 @@ def test_simplifying_and_compiling_change_no_value(term: Term, x: int, y: int, b
     assert evaluate(substitute(term, values), memory) == wanted
 
 
-@pytest.mark.parametrize("name", [*RIGHT, *WRONG])
+@for_each("name", [*RIGHT, *WRONG])
 def test_a_program_is_read_back_to_itself(name: str) -> None:
     program = {**RIGHT, **WRONG}[name][0]
     assert read_program(show_program(program)) == program
     assert canonical(program) == program
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["x +", "x y", "(x", "x = 3", "z", "x and y", "b + 1", "q", "q[b]", "len(x)", "ite(x, 1, 2, 3)", "x $ y"]
 )
 def test_what_is_no_term_is_refused(text: str) -> None:
@@ -79,7 +80,7 @@ def test_what_is_no_term_is_refused(text: str) -> None:
         read_term(text if text != "q" else "q + 1", SORTS)
 
 
-@pytest.mark.parametrize("text", ["eps", "2*eps", "3/2*len(q)*eps", "eps + 2*eps2", "ln(3)", "1/2", "0"])
+@for_each("text", ["eps", "2*eps", "3/2*len(q)*eps", "eps + 2*eps2", "ln(3)", "1/2", "0"])
 def test_an_amount_is_read_back_to_itself(text: str) -> None:
     budgets = frozenset({"eps", "eps2"})
     amount = read_amount(text, budgets, SORTS)

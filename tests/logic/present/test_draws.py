@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 
 import viameter as vm
 from viameter.logic.kernel.assertion import clause
@@ -140,7 +140,7 @@ def test_a_shift_that_depends_on_a_test_is_shown_by_cases() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("draw", "shift", "line"),
     [
         ("lap(3/eps)", "q<1> - q<2>", "x<2> = x<1> + (q<1> - q<2>), costs eps/3 for each step"),
@@ -193,7 +193,7 @@ CALLED = [
 ]
 
 
-@pytest.mark.parametrize("called", CALLED, ids=["pure", "approximate", "free"])
+@for_each("called", CALLED)
 def test_the_cost_of_a_called_mechanism_is_what_the_kernel_charges(called: Mechanism) -> None:
     context, sample = context_of(replace(program_of("call other(q)"), mechanisms={"other": called}))
     line = " ".join(part.strip() for part in coupling(context, sample, Choice()))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from tests.cases import for_each
 from tests.logic.present.verdicts import PROVED, eps, nodes, of, unknown
 
 from viameter.logic.lang.terms import show
@@ -61,7 +62,7 @@ def test_a_verdict_is_well_formed_and_needs_nothing_from_elsewhere(name: str) ->
     assert verdict._repr_html_() == as_html(verdict)
 
 
-@pytest.mark.parametrize("name", PROVED)
+@for_each("name", PROVED)
 def test_the_whole_proof_is_in_it_and_folds(name: str) -> None:
     (proved,) = of(name).proofs
     read = Reader(as_html(of(name)))

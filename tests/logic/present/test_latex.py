@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.logic.present.verdicts import PROVED, eps, nodes, of, unknown
 
 from viameter.logic.present.latex import as_latex, escaped, typewriter
@@ -52,12 +52,12 @@ def check(fragment: str) -> str:
     return rest
 
 
-@pytest.mark.parametrize("name", [*PROVED, "no_query_noise"])
+@for_each("name", [*PROVED, "no_query_noise"])
 def test_a_verdict_is_base_latex_with_balanced_braces(name: str) -> None:
     check(as_latex(of(name)))
 
 
-@pytest.mark.parametrize("name", PROVED)
+@for_each("name", PROVED)
 def test_the_whole_proof_is_in_it(name: str) -> None:
     (proved,) = of(name).proofs
     rows = [line for line in as_latex(of(name)).splitlines() if line.startswith(r"\vmrow")]

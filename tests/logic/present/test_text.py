@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import for_each
 from tests.logic.present.verdicts import PROVED, Adjacent, Stand, eps, of, unknown
 from tests.logic.programs import ALL, RIGHT, UP, amount
 
@@ -122,7 +123,7 @@ def test_a_long_line_of_the_file_is_cut_to_fit(tmp_path: Path) -> None:
     assert all(line.lstrip().startswith("6 ") for line in lines if "…" in line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "said"),
     [
         ({"measure": "zcdp", "rho": Fraction(1, 200)}, "at most rho = 1/200 in zero-concentrated differential privacy"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.present.verdicts import PROVED, nodes, of
 
 from viameter.logic.certificate import tree_of as certified_tree
@@ -43,7 +44,7 @@ def test_the_tree_is_that_of_the_certificate(name: str) -> None:
     assert root.rule == ("pointwise" if proved.proof.pointwise else "equality")
 
 
-@pytest.mark.parametrize("name", PROVED)
+@for_each("name", PROVED)
 def test_every_statement_stands_in_the_tree_once_with_its_own_text(name: str) -> None:
     proved = proof_of(name)
     lines = show_program(proved.context.program).splitlines()
@@ -55,7 +56,7 @@ def test_every_statement_stands_in_the_tree_once_with_its_own_text(name: str) ->
         assert lines[node.line - 1].strip() == node.head
 
 
-@pytest.mark.parametrize("name", PROVED)
+@for_each("name", PROVED)
 def test_loops_show_their_invariants_and_variants_and_draws_how_they_are_coupled(name: str) -> None:
     proved = proof_of(name)
     by_line = {node.line: node for node in nodes(tree_of(proved))}

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.logic.running.programs import (
     ABOVE,
     EVERY,
@@ -33,7 +34,7 @@ def bounded(*facts: str, sort: str = "list", name: str = "q") -> Any:
     return proved(core, all_differ(name), eps=1, t=7, w=[1, 2]).input_space.domain
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "bounds"),
     [
         (["each q: 0 <= q[any.k]", "each q: q[any.k] <= 10"], (0, 10)),
@@ -67,7 +68,7 @@ def test_no_data_at_all_are_refused() -> None:
         bounded("each q: 10 <= q[any.k]", "each q: q[any.k] <= 9")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fact", "good", "bad"),
     [
         ("each q: q[any.k] % 2 == 0", [[2, -4], []], [[1], [2, 3]]),
@@ -90,9 +91,7 @@ def test_other_requirements_are_checked_when_data_are_handed_over(fact: str, goo
         assert str(caught.value).startswith(f"the data handed over are not in {domain!r}")
 
 
-@pytest.mark.parametrize(
-    "data", [None, 5, "12", [1.0], [True], ["1"], [[1]], [2**63], {"q": [2]}, np.array([1.5]), np.array([[2]])]
-)
+@for_each("data", [None, 5, "12", [1.0], [True], ["1"], [[1]], [2**63], {"q": [2]}, np.array([1.5]), np.array([[2]])])
 def test_what_is_no_list_of_integers_is_no_member(data: Any) -> None:
     domain = bounded("each q: q[any.k] % 2 == 0 or true == false")
     assert not domain.contains(data)

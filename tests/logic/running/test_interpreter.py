@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.logic.running import naive
 from tests.logic.running.programs import ABOVE, LAPLACE, program
 
@@ -54,7 +55,7 @@ def replaced(law: Law, raw: Any) -> Any:
     return lambda _: next(raw)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@for_each("seed", range(300))
 def test_random_programs_do_what_the_naive_evaluator_does(seed: int) -> None:
     making = naive.Making(seed)
     made = making.program()
@@ -77,7 +78,7 @@ def test_random_programs_use_every_law_and_every_kind_of_statement() -> None:
     assert {Assign, Sample, Append, If, While} <= kinds
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_values_of_terms_are_those_of_the_naive_evaluator(seed: int) -> None:
     making = naive.Making(seed)
     memory = {**making.inputs(), **{f"x{k}": k - 2 for k in range(4)}, "b0": True, "b1": False}
@@ -85,7 +86,7 @@ def test_values_of_terms_are_those_of_the_naive_evaluator(seed: int) -> None:
         assert evaluate(term, memory) == naive.value(term, memory)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("q[-1]", 0), ("q[3]", 0), ("q[2]", 7), ("q[0 - 1 + 1]", 5), ("n // 0", 0), ("n % 0", -9), ("n // (n - n)", 0),
@@ -115,9 +116,7 @@ def test_variables_start_as_nothing_and_outputs_are_lists_of_their_own() -> None
     assert given == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "name", ["__import__", "draw0", "entropy", "v1", "t0", "list", "abs", "program", "x y; z", "\n", "def"]
-)
+@for_each("name", ["__import__", "draw0", "entropy", "v1", "t0", "list", "abs", "program", "x y; z", "\n", "def"])
 def test_no_name_of_a_program_means_anything_to_python(name: str) -> None:
     odd, other = Var(name), Var("other")
     body = Block(
@@ -163,7 +162,7 @@ def test_loops_that_python_cannot_nest_are_refused() -> None:
         run(Program("loops", (), (), (), body, Var("x")), {}, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "budgets", "match"),
     [
         ({"x": 1}, {}, "has the budgets eps; given were none"),
@@ -197,7 +196,7 @@ def test_a_law_over_a_logarithm_that_is_not_above_0_is_no_law() -> None:
             program("program p", "budget eps", "begin", f"z :=$ {law}", "end", "return z")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("law", "match"),
     [
         ("lap(5000000000000000/eps)", r"line 8 .z :=\$ lap\(5000000000000000/eps\). .*above 2\^52.*depends on eps"),

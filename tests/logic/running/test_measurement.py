@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cases import for_each
 from tests.logic.running.programs import (
     ABOVE,
     EVERY,
@@ -123,7 +124,7 @@ def test_concentrated_and_approximate_verdicts_give_losses_of_their_measure() ->
                 made("1", measure, delta)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bound", "given", "match"),
     [
         ("N*eps", {}, r"the bound N\*eps depends on N: give it, as in N=10"),
@@ -149,7 +150,7 @@ def test_what_a_bound_depends_on_has_to_be_given(bound: str, given: Any, match: 
         proved(core, EVERY, bound, eps=1, **given)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "error", "match"),
     [
         ({}, ParameterError, 'program above_threshold needs its budget eps: give it, as in eps="1/2"'),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.running.programs import (
     EVERY,
     LIST,
@@ -45,7 +46,7 @@ class Secret:
         raise AssertionError("the private data were looked at")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("public", "match"),
     [
         ({"N": 0, "t": 5}, "N: the program requires 1 <= N"),

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import gmpy2  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import NumberError
 from viameter.logic.running.ratios import LARGEST_ROOT, Ratio
@@ -19,7 +20,7 @@ def digits(amount: str, base: str, bits: int) -> int:
         return int(gmpy2.floor(gmpy2.exp(exponent) * gmpy2.mpfr(2) ** bits))
 
 
-@pytest.mark.parametrize(("amount", "base"), SCALES)
+@for_each(("amount", "base"), SCALES)
 def test_a_coin_shows_heads_for_exactly_the_uniform_numbers_below_its_probability(amount: str, base: str) -> None:
     ratio = Ratio.of(Fraction(amount), Fraction(base))
     edge, longer = digits(amount, base, 64), digits(amount, base, 128)
@@ -69,7 +70,7 @@ def test_a_candidate_is_kept_if_as_many_coins_show_heads_as_it_is_behind() -> No
     assert half.choose([0, -(10**18)], Tape(second + tails + first)) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("amount", "base"),
     [
         ("1", "1"), ("1", "1/2"), ("0", "2"), ("-1", "2"), ("1", "10000001/10000000"), ("2000000", "3"),

@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.running.naive import run
 from tests.logic.running.programs import proved
 
@@ -151,7 +152,7 @@ def written_out(body: str) -> list[str]:
     return "; ".join(SHORT.get(line, line) for line in body.split("; ")).split("; ")
 
 
-@pytest.mark.parametrize("body", BAD.values(), ids=BAD)
+@for_each("body", BAD.values())
 def test_a_program_that_could_tell_a_slot_that_is_not_taken_is_refused(body: str) -> None:
     core = lines(*written_out(body))
     with pytest.raises(NoTheorem, match="uses q otherwise than row by row"):
@@ -190,7 +191,7 @@ def test_rows_with_more_than_conditions_on_each_are_known_for_one_step() -> None
         assert (found.map(1), found.map(2)) == (vm.pure(1), vm.PureDP.infinite)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fact", "several"),
     [
         ("each q: q[any.k] % 3 == 0", True),

@@ -8,6 +8,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.running.programs import RESPONSE, proved
 
 import viameter as vm
@@ -189,9 +190,7 @@ CASES: list[
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "adjacent", "metric", "points", "is_step", "distance", "tight"), CASES, ids=[c[0] for c in CASES]
-)
+@for_each(("name", "text", "adjacent", "metric", "points", "is_step", "distance", "tight"), CASES)
 def test_verified_program_ensures_as_many_steps_as_lead_there(
     name: str,
     text: str,
@@ -233,7 +232,7 @@ def test_verified_program_ensures_as_many_insertions_and_deletions_as_lead_there
         assert found.map(found.input_space.distance(list(a), list(b))) == vm.pure(int(steps))
 
 
-@pytest.mark.parametrize("loss", [vm.pure("1/3"), vm.zcdp("1/3"), vm.approx("1/3", "1/1000")])
+@for_each("loss", [vm.pure("1/3"), vm.zcdp("1/3"), vm.approx("1/3", "1/1000")])
 def test_verified_program_ensures_the_group_loss_of_its_measure(loss: Loss) -> None:
     def at(d_in: Any, most: Any = INFINITY) -> Any:
         return verified_program(d_in, **PARAMETERS, loss=loss, by=Fraction(2), spacing=Fraction(1), moves=1, most=most)
@@ -321,7 +320,7 @@ LISTS: list[tuple[str, Adjacency, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("fact", "adjacent", "several"), LISTS)
+@for_each(("fact", "adjacent", "several"), LISTS)
 def test_verified_program_requires_ends_for_moves_and_conditions_on_each_element_for_replacements(
     fact: str, adjacent: Adjacency, several: bool
 ) -> None:
@@ -360,7 +359,7 @@ def test_verified_program_requires_both_directions() -> None:
     assert metric.distance(3, 4) == INFINITY
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "pairs"),
     [
         ("abs(x<1> - x<2>) <= 2", {(0, 0): 0, (0, 2): 1, (2, 0): 1, (0, 3): INFINITY}),

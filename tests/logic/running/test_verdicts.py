@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.running.programs import ABOVE, EVERY, ONE, Function, claimed, document, proved, verdict
 
 import viameter as vm
@@ -79,8 +80,8 @@ def forgeries() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", list(forgeries()))
-@pytest.mark.parametrize("of", [LEAK, NOISY])
+@for_each("kind", list(forgeries()))
+@for_each("of", [LEAK, NOISY])
 def test_what_says_of_itself_that_it_is_a_proof_is_none(of: Any, kind: str) -> None:
     with pytest.raises(NoTheorem):
         of.measurement(verdict=forgeries()[kind], eps=1)

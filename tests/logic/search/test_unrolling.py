@@ -8,6 +8,7 @@ from itertools import product as combinations
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.logic.programs import ALL, ONE, RIGHT, amount
 
 import viameter as vm
@@ -127,7 +128,7 @@ def adjacent(pair: Pair, neighbors: Neighbors) -> bool:
     return len(first) == pair.inputs["len(q)"] <= LONGEST and max(steps, default=0) <= 1
 
 
-@pytest.mark.parametrize(("name", "shifts", "pointwise"), WRONG_SHIFTS)
+@for_each(("name", "shifts", "pointwise"), WRONG_SHIFTS)
 def test_wrong_shifts_have_a_counterexample_that_the_product_rejects(
     name: str, shifts: Mapping[str, str], pointwise: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,7 +335,7 @@ def proofs(law: str) -> Iterator[tuple[tuple[str, ...], Proof]]:
         yield picked, proof_of(context, dict(zip(options, picked, strict=True)))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@for_each("law", LAWS)
 def test_what_z3_finds_the_product_rejects_and_what_random_trials_find_z3_finds(
     law: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from math import comb
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 
 from viameter.errors import ParameterError
 from viameter.neighborhood.finite import (
@@ -22,7 +23,7 @@ from viameter.neighborhood.finite import (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("members", "count"),
     [
         (multisets("abc", 4), sum(comb(3 + n - 1, n) for n in range(5))),
@@ -56,7 +57,7 @@ CLOSED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("members", "smaller"), CLOSED)
+@for_each(("members", "smaller"), CLOSED)
 def test_a_closed_class_is_found_closed_and_one_without_a_member_is_not(members: Any, smaller: Any) -> None:
     assert missing_part(members, smaller) is None
     # Without the empty database, which is below all others.

@@ -5,6 +5,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.finite.granularity_cases import (
     BUILDERS,
     INF,
@@ -48,7 +49,7 @@ from viameter.neighborhood.finite import (
 )
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@for_each("name", BUILDERS)
 def test_the_table_of_granularities_is_what_enumeration_finds(name: str) -> None:
     each = case(name)
     touched, stretch, separate, common = each.expected
@@ -61,7 +62,7 @@ def test_the_table_of_granularities_is_what_enumeration_finds(name: str) -> None
     assert together.c2  # neighbors have images that are neighbors in the quotient
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@for_each("name", BUILDERS)
 def test_the_pairs_shown_are_neighbors_that_show_what_is_claimed(name: str) -> None:
     each = case(name)
     for answer in (each.answer("separate"), each.answer("common")):

@@ -6,6 +6,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.finite.granularity_cases import BUILDERS, case
 
 from viameter.errors import ParameterError
@@ -145,22 +146,22 @@ NO: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("relation", "before", "after"), YES)
+@for_each(("relation", "before", "after"), YES)
 def test_neighbors_are_neighbors_either_way(relation: Any, before: Any, after: Any) -> None:
     assert relation(before, after) and relation(after, before)
 
 
-@pytest.mark.parametrize(("relation", "before", "after"), NO)
+@for_each(("relation", "before", "after"), NO)
 def test_others_are_not_either_way(relation: Any, before: Any, after: Any) -> None:
     assert not relation(before, after) and not relation(after, before)
 
 
-@pytest.mark.parametrize(("relation", "before", "after"), YES)
+@for_each(("relation", "before", "after"), YES)
 def test_nothing_is_its_own_neighbor(relation: Any, before: Any, after: Any) -> None:
     assert not relation(before, before) and not relation(after, after)
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@for_each("name", BUILDERS)
 def test_a_space_of_each_notion_is_symmetric_and_not_empty(name: str) -> None:
     space = case(name).space
     pairs = list(space.pairs())
@@ -168,7 +169,7 @@ def test_a_space_of_each_notion_is_symmetric_and_not_empty(name: str) -> None:
     assert all(before in space.neighbors(after) for before, after in pairs)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("members", "relation", "lister"),
     [
         (multisets("abc", 4), unbounded, unbounded_neighbors("abc")),

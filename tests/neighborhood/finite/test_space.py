@@ -8,6 +8,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import networkx  # type: ignore[import-untyped]
 import pytest
+from tests.cases import for_each
 
 from viameter.arith import INFINITY
 from viameter.errors import NoTheorem, NumberError, ParameterError
@@ -110,7 +111,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "text"), MISTAKES)
+@for_each(("arguments", "text"), MISTAKES)
 def test_what_is_no_privacy_space_is_refused(arguments: dict[str, Any], text: str) -> None:
     members = arguments.pop("members")
     with pytest.raises(ParameterError, match=text):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from mpmath import iv  # type: ignore[import-untyped]
+from tests.cases import for_each
 from tests.neighborhood.finite.granularity_cases import BUILDERS, by_value, case
 from tests.neighborhood.finite.test_quotient import kinked, random_instance
 from tests.neighborhood.finite.test_space import LINE
@@ -36,8 +37,8 @@ def leaves_of(name: str, mode: Any) -> list[FiniteLeaf]:
     return [FiniteLeaf(f, pure(e), mode=mode) for f, e in zip(each.maps, each.epsilons, strict=True)]
 
 
-@pytest.mark.parametrize("mode", ["separate", "common"])
-@pytest.mark.parametrize("name", SMALL)
+@for_each("mode", ["separate", "common"])
+@for_each("name", SMALL)
 def test_the_answers_of_the_table_are_attained(name: str, mode: str) -> None:
     attained = attain(case(name).space, leaves_of(name, mode))
     assert attained.tight and all(attained.private)
@@ -55,10 +56,8 @@ def log_ratio_of_one(near: Extended, far: Extended) -> Any:
     return iv.log(chance(far) / chance(near))
 
 
-@pytest.mark.parametrize("mode", ["separate", "common"])
-@pytest.mark.parametrize(
-    "name", ["unbounded, by value", "bounded, by value", "node, incident", "policy, edges across parts"]
-)
+@for_each("mode", ["separate", "common"])
+@for_each("name", ["unbounded, by value", "bounded, by value", "node, incident", "policy, edges across parts"])
 def test_the_mechanisms_are_private_also_by_interval_arithmetic(name: str, mode: str) -> None:
     iv.dps = 50
     space, leaves = case(name).space, leaves_of(name, mode)

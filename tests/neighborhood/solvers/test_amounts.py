@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import INFINITY, gain, plus, row, seeds
 
 from viameter.errors import NumberError, ParameterError
@@ -102,7 +103,7 @@ def test_parts_that_are_kept_are_enough_for_every_use() -> None:
     assert useful_parts(parts, 9) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "limits", "error"),
     [
         ([[]], {"l0": 1, "l1": 1}, ParameterError),
@@ -162,7 +163,7 @@ def test_an_infinite_gain_that_cannot_be_had_does_not_count() -> None:
     assert worst_exchange([*parts, other], added=1, removed=1, equal=True).value == INFINITY
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "limits"),
     [
         ({(0, 0): 1}, {}),

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import INFINITY, gains, plus, seeds
 
 from viameter.errors import NumberError, ParameterError
@@ -104,13 +105,13 @@ def test_plain_numbers_are_gains_too() -> None:
     assert worst_at_most([1, Fraction(1, 2), 3], 2).value == 4
 
 
-@pytest.mark.parametrize("most", [-1, Fraction(1, 2), "many", 1.5, None, True])
+@for_each("most", [-1, Fraction(1, 2), "many", 1.5, None, True])
 def test_a_number_of_leaves_that_is_none_is_refused(most: int) -> None:
     with pytest.raises(ParameterError, match="most="):
         worst_at_most([Fraction(1)], most)
 
 
-@pytest.mark.parametrize("bad", [Fraction(-1), -INFINITY, float("nan"), 0.1, None])
+@for_each("bad", [Fraction(-1), -INFINITY, float("nan"), 0.1, None])
 def test_a_gain_that_is_none_is_refused(bad: float) -> None:
     with pytest.raises(NumberError, match="gains"):
         worst_at_most([Fraction(1), bad, Fraction(10)], 1)

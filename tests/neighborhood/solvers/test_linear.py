@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult  # type: ignore[import-untyped]
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import INFINITY, plus, row, seeds
 
 from viameter.errors import NumberError, ParameterError
@@ -240,7 +241,7 @@ def test_progress_is_reported_while_the_solver_works(monkeypatch: pytest.MonkeyP
     assert lines and all("searching" in line for line in lines)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rows",
     [
         [({3: 1}, 1)],
@@ -258,7 +259,7 @@ def test_rows_that_make_no_sense_are_refused(rows: Rows) -> None:
         worst_linear(_KNAPSACK, rows=rows)
 
 
-@pytest.mark.parametrize("limit", [0, -1, INFINITY, float("nan"), "soon", True])
+@for_each("limit", [0, -1, INFINITY, float("nan"), "soon", True])
 def test_time_limits_that_make_no_sense_are_refused(limit: float) -> None:
     with pytest.raises(ParameterError, match="time_limit="):
         worst_linear(_KNAPSACK, rows=_ROW, time_limit=limit)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import INFINITY, gains, plus, seeds
 
 from viameter.errors import ParameterError
@@ -70,7 +71,7 @@ def test_an_infinite_root_that_both_records_share_costs_what_both_cost() -> None
     assert worst_path_pair([None, 0, 0], cross=cross, both=both).value == Fraction(7, 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parents", "text"),
     [
         ([1, 0], "circle"),

@@ -9,6 +9,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import INFINITY, gains, plus, seeds
 
 from viameter.errors import ParameterError
@@ -191,7 +192,7 @@ def test_weights_too_fine_for_floats_give_a_bound_that_is_not_exact() -> None:
     assert worst_predicates(given, {"a": range(4)}, cross=apart).value >= 10**40 + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("conjunction", "domain", "text"),
     [
         ({"a": {9}}, range(3), "not in its domain"),

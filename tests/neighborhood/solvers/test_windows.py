@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 
 import pytest
+from tests.cases import for_each
 from tests.neighborhood.solvers.instances import gains, plus, row, seeds
 
 from viameter.errors import NumberError, ParameterError
@@ -95,7 +96,7 @@ def test_the_worked_answers_for_steps() -> None:
     assert [worst_window(spans, steps, width=w).value for w in (1, 3, 5)] == [Fraction(n, 10) for n in (4, 8, 11)]
 
 
-@pytest.mark.parametrize("spans", [[(2, 1)], [(0,)], [(0, 1, 2)], [(0.0, 1)], [(0, "1")], [5], [(True, 1)]])
+@for_each("spans", [[(2, 1)], [(0,)], [(0, 1, 2)], [(0.0, 1)], [(0, "1")], [5], [(True, 1)]])
 def test_spans_that_make_no_sense_are_refused(spans: list[tuple[int, int]]) -> None:
     with pytest.raises(ParameterError, match=r"spans\[0\]"):
         worst_window(spans, [Fraction(1)], width=1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import md5
-from typing import Any
+from typing import Any, NamedTuple
 
 Value = str | int | None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
+    """A row of a unit: its group, and what is added up of it."""
+
     unit: str | int
     group: tuple[Value, ...]
     content: tuple[int | None, ...] = ()

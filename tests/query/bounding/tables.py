@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from tests.query.bounding.reference import Row
 
 from viameter.query.bounding import Limits, contributions, kept_rows
-from viameter.query.engines import EngineTable, run
+from viameter.query.engines import EngineTable, run, salt_in_sql
+from viameter.query.engines.compiled import compile_query
 
 UNITS = ("O'Brien", '"x"', "", "a", "A", "NULL", "ünï€", "a;b|c", "heavy")
 PLACES = ("north", "no'rth", None, "", "n", "t1:n")
@@ -64,6 +67,20 @@ def kept_by_engine(
     salt: str = "salt",
     order: Any = "native",
 ) -> list[Row]:
+    return keeping(table, limits, groups=groups, totals=totals, bins=bins, first=first, order=order)(salt)
+
+
+def keeping(
+    table: EngineTable,
+    limits: Limits,
+    *,
+    groups: list[str],
+    totals: list[str],
+    bins: str | None = None,
+    first: str | None = None,
+    order: Any = "native",
+) -> Callable[[str], list[Row]]:
+    """From a salt to what is kept; compiled once, also for other rows that come in the place of the table."""
     query = kept_rows(
         table.expression,
         engine=table.engine,
@@ -73,14 +90,20 @@ def kept_by_engine(
         bins=bins,
         first=first,
         limits=limits,
-        salt=salt,
+        salt="salt",
         order=order,
     )
     content = [*totals, *([] if bins is None else [bins])]
-    answer = run(table, query)
-    return [
-        Row(row["unit"], tuple(row[name] for name in groups), tuple(row[name] for name in content)) for row in answer
-    ]
+    statement, placeholder = compile_query(table.backend, query), salt_in_sql(table.engine, order, "salt")
+
+    def kept(salt: str) -> list[Row]:
+        sql = statement.sql.replace(placeholder, salt_in_sql(table.engine, order, salt))
+        return [
+            Row(row["unit"], tuple(row[name] for name in groups), tuple(row[name] for name in content))
+            for row in run(table, replace(statement, sql=sql))
+        ]
+
+    return kept
 
 
 def sums_by_engine(

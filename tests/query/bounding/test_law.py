@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.query.bounding.law import Kept, assert_follows, kept_by_unit, law_of
 from tests.query.bounding.reference import Row
-from tests.query.bounding.tables import kept_by_engine
+from tests.query.bounding.tables import keeping, kept_by_engine
 
 from viameter.query.bounding import Limits
 from viameter.query.engines import EngineTable
@@ -31,6 +31,7 @@ SHAPES = [
     Limits(rows=4, groups=2, per_group=3),
 ]
 ORDERS = [("native", SHAPES), ("portable", [SHAPES[0], SHAPES[5]])]
+COLUMNS: dict[str, Any] = {"groups": ["place"], "totals": [], "bins": "bin"}
 FIRST_BY = {0: 0, 1: 1, None: 2}
 """NULL is last."""
 
@@ -49,8 +50,7 @@ def table_of(units: int, *, content: bool = True) -> dict[str, list[Any]]:
 
 
 def kept(table: EngineTable, limits: Limits, **how: Any) -> list[Kept]:
-    given = {"groups": ["place"], "totals": [], "bins": "bin", **how}
-    return list(kept_by_unit(kept_by_engine(table, limits, **given)).values())
+    return list(kept_by_unit(kept_by_engine(table, limits, **{**COLUMNS, **how})).values())
 
 
 def seen_in(tables: Iterable[list[Kept]]) -> Counter[Kept]:
@@ -79,8 +79,8 @@ def test_the_stated_law_of_a_limit_on_rows_is_that_of_a_uniform_sample(most: int
 def test_what_is_kept_follows_the_law_that_is_stated(
     duckdb_backend: Any, load: Load, order: str, limits: Limits
 ) -> None:
-    table = load(duckdb_backend, "law", table_of(2500))
-    seen = seen_in(kept(table, limits, order=order, salt=salt) for salt in ("a1", "b2"))
+    rows = keeping(load(duckdb_backend, "law", table_of(2500)), limits, order=order, **COLUMNS)
+    seen = seen_in(list(kept_by_unit(rows(salt)).values()) for salt in ("a1", "b2"))
     assert_follows(seen, law_of(own_rows(), plain(limits)))
 
 
@@ -91,8 +91,8 @@ def test_what_is_kept_follows_the_law_on_every_engine(backend: Any, load: Load, 
 
 
 def test_what_is_kept_of_one_unit_follows_the_law_over_salts(duckdb_backend: Any, load: Load) -> None:
-    table = load(duckdb_backend, "law_of_one", table_of(1))
-    seen = seen_in(kept(table, Limits(rows=2), salt=f"{salt:x}") for salt in range(250))
+    rows = keeping(load(duckdb_backend, "law_of_one", table_of(1)), Limits(rows=2), **COLUMNS)
+    seen = seen_in(list(kept_by_unit(rows(f"{salt:x}")).values()) for salt in range(250))
     assert_follows(seen, law_of(own_rows(), (2, None, None)))
 
 

@@ -15,17 +15,20 @@ from tests.query.bounding.tables import (
     Table,
     as_rows,
     awkward,
+    keeping,
     kept_by_engine,
     of_units,
     selected,
     sums_by_engine,
 )
 
-from viameter.query.bounding import Limits, keeping, kept_rows
+from viameter.query.bounding import Limits, kept_rows
+from viameter.query.bounding import keeping as module
 from viameter.query.engines import EngineTable
 
 Load = Callable[[Any, str, Any], EngineTable]
 GROUPS, TOTALS, BINS = ["place", "year"], ["value", "other"], "bin"
+COLUMNS: dict[str, Any] = {"groups": GROUPS, "totals": TOTALS, "bins": BINS}
 SHAPES = [
     Limits(),
     Limits(rows=5),
@@ -38,8 +41,19 @@ SHAPES = [
 ]
 
 
-def kept(table: EngineTable, limits: Limits, salt: str = "salt") -> Counter[Row]:
-    return Counter(kept_by_engine(table, limits, groups=GROUPS, totals=TOTALS, bins=BINS, salt=salt))
+def kept(table: EngineTable, limits: Limits) -> Counter[Row]:
+    return Counter(kept_by_engine(table, limits, **COLUMNS))
+
+
+def kept_of_each(backend: Any, load: Load, limits: Limits) -> Callable[[Table], Counter[Row]]:
+    """What is kept of one table after the other, each in the place of the last."""
+    rows_of = keeping(load(backend, "rows", awkward()), limits, **COLUMNS)
+
+    def found(data: Table) -> Counter[Row]:
+        load(backend, "rows", data)
+        return Counter(rows_of("salt"))
+
+    return found
 
 
 def shuffled(table: Table, *, seed: int) -> Table:
@@ -76,15 +90,14 @@ def assert_within(limits: Limits, rows: Counter[Row], of: Counter[Row]) -> None:
 def test_a_unit_keeps_the_same_rows_in_any_order_of_the_table_and_whoever_else_is_in_it(
     duckdb_backend: Any, load: Load, limits: Limits
 ) -> None:
+    found = kept_of_each(duckdb_backend, load, limits)
     for seed in range(2):
         data = awkward(seed=seed)
-        all_rows = Counter(as_rows(data, GROUPS, [*TOTALS, BINS]))
-        all_kept = kept(load(duckdb_backend, "rows", data), limits)
-        assert_within(limits, all_kept, all_rows)
-        assert kept(load(duckdb_backend, "rows", shuffled(data, seed=seed)), limits) == all_kept
+        all_kept = found(data)
+        assert_within(limits, all_kept, Counter(as_rows(data, GROUPS, [*TOTALS, BINS])))
+        assert found(shuffled(data, seed=seed)) == all_kept
         for gone in (UNITS[0], "heavy"):
-            others = set(UNITS) - {gone}
-            without = kept(load(duckdb_backend, "rows", of_units(shuffled(data, seed=seed + 9), others)), limits)
+            without = found(of_units(shuffled(data, seed=seed + 9), set(UNITS) - {gone}))
             assert without == Counter({row: n for row, n in all_kept.items() if row.unit != gone})
 
 
@@ -95,13 +108,15 @@ def test_rows_that_add_the_same_and_differ_in_what_they_are_kept_by_are_told_apa
     rows = [("ab"[n % 2], n % 3, n // 6 % 2) for n in range(24)]
     data = {name: [row[at] for row in rows] for at, name in enumerate(("place", "other", "value"))}
     data["unit"] = [1] * 24
-    how: dict[str, Any] = {"groups": ["place"], "totals": ["value"], "first": "other"}
-    for salt in ("1", "2", "3"):
-        found = {
-            frozenset(Counter(kept_by_engine(load(duckdb_backend, "rows", table), limits, salt=salt, **how)).items())
-            for table in (shuffled(data, seed=seed) for seed in range(8))
-        }
-        assert len(found) == 1
+    rows_of = keeping(
+        load(duckdb_backend, "rows", data), limits, groups=["place"], totals=["value"], first="other"
+    )  # fmt: skip
+    found: dict[str, set[Any]] = {"1": set(), "2": set(), "3": set()}
+    for seed in range(8):
+        load(duckdb_backend, "rows", shuffled(data, seed=seed))
+        for salt, several in found.items():
+            several.add(frozenset(Counter(rows_of(salt)).items()))
+    assert all(len(several) == 1 for several in found.values())
 
 
 def test_native_orders_are_stable_on_every_engine(backend: Any, load: Load) -> None:
@@ -124,7 +139,8 @@ def test_sums_in_the_native_order_are_those_of_the_kept_rows(duckdb_backend: Any
 @pytest.mark.parametrize("limits", SHAPES[1:], ids=str)
 def test_another_salt_keeps_other_rows_and_other_groups(duckdb_backend: Any, load: Load, limits: Limits) -> None:
     table = load(duckdb_backend, "rows", awkward(seed=7))
-    kept_with = [kept(table, limits, salt=str(salt)) for salt in range(3)]
+    rows_of = keeping(table, limits, **COLUMNS)
+    kept_with = [Counter(rows_of(str(salt))) for salt in range(3)]
     assert kept_with[0] != kept_with[1] != kept_with[2] != kept_with[0]
     if limits.groups is not None:
         groups = [{(row.unit, row.group) for row in rows} for rows in kept_with]
@@ -146,12 +162,13 @@ def test_rows_whose_digests_tie_are_told_apart_by_what_they_hold(
 ) -> None:
     import ibis
 
-    monkeypatch.setitem(keeping._DIGESTS, "native", lambda engine, parts, salt: ibis.literal(7, "int64"))
+    monkeypatch.setitem(module._DIGESTS, "native", lambda engine, parts, salt: ibis.literal(7, "int64"))
     data = awkward(seed=8)
     rule = (limits.rows, limits.groups, limits.per_group)
     expected = reference.kept(as_rows(data, GROUPS, [*TOTALS, BINS]), rule, "salt", lambda parts, salt: 7)
+    found = kept_of_each(duckdb_backend, load, limits)
     for seed in range(2):
-        assert kept(load(duckdb_backend, "rows", shuffled(data, seed=seed)), limits) == Counter(expected)
+        assert found(shuffled(data, seed=seed)) == Counter(expected)
 
 
 @pytest.mark.parametrize("limits", SHAPES, ids=str)

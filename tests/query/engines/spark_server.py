@@ -11,9 +11,9 @@ from typing import Any
 
 from viameter.query.engines.quiet import without_warnings_of_engines
 
-# A Java on few rows that lives for a minute: threads that collect garbage beside the work cost more than they save.
-# Compiling is left as it is: with the quick compiler alone a query takes seconds to hear that it is cancelled.
-FOR_A_SHORT_LIFE = "-XX:+UseSerialGC"
+# A Java on few rows that lives for a minute: threads that collect garbage beside the work cost more than they save, and
+# so does the compiler for what runs long, which takes half of the processor time of all tests.
+FOR_A_SHORT_LIFE = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 @contextmanager

@@ -26,7 +26,9 @@ UNNOISY = Noise("laplace", Fraction(1, 10**6))
 
 
 def opened(data: Any, unit: Any = None, budget: Any = BIG) -> Any:
-    return vm.open(data, unit=unit or vm.per("u", groups=2, per_group=5), budget=budget)
+    return vm.open(
+        data if hasattr(data, "op") else held(data), unit=unit or vm.per("u", groups=2, per_group=5), budget=budget
+    )
 
 
 def counts(table: Any, *columns: str, limits: Limits | None = None) -> dict[Any, int]:

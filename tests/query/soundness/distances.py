@@ -27,9 +27,12 @@ def moved(left: Sequence[int], right: Sequence[int], norm: str) -> Fraction:
 
 
 def ratios(
-    left: Both, right: Both, case: Case, found: Found, *, order: str = "portable"
+    left: Both, right: Callable[[], Both], case: Case, found: Found, *, order: str = "portable"
 ) -> dict[tuple[str, str], float]:
-    """By statistic and norm, how much of its bound a step takes; above 1 is a breach (for L2, of squares)."""
+    """By statistic and norm, how much of its bound a step takes; above 1 is a breach (for L2, of squares).
+
+    The right table may come in the place of the left one: it is asked for when that was asked.
+    """
     changed, collecting, statistics = case.asked(left, order=order)
     # Where nothing limits rows, all that can be asked is how many units there are.
     groups = collecting.keys.size
@@ -40,7 +43,7 @@ def ratios(
         limits = limits_of(changed.relation, Limits(), statistics=statistics, groups=groups)
     collecting = replace(collecting, limits=limits)
     here = found(changed, collecting, statistics)
-    there = found(case.asked(right)[0], collecting, statistics)
+    there = found(case.asked(right())[0], collecting, statistics)
     result = {}
     for statistic, one, two in zip(statistics, here, there, strict=True):
         for name, norm in NORMS.items():

@@ -120,20 +120,30 @@ def arrow(rows: Sequence[Row], *names: str) -> pa.Table:
 Opener = Callable[[str, pa.Table], Any]
 
 
-def opened(pair: Pair, rows: list[Row], load: Opener) -> Both:
-    """One table of a pair, as an engine has it and as Python has it."""
-    if pair.kind != "entity":
-        made = vm.open(load("rows", arrow(rows)), unit=pair.unit, budget=vm.pure(1))
-        return Both(made.relation, owned(columns_of(rows), pair.unit.column))
+def opened(pair: Pair, load: Opener) -> tuple[Both, Callable[[], Both]]:
+    """The left table, as an engine has it and as Python has it; and what puts the right one in its place."""
+    sources = _put(pair.kind, pair.left, load)
+    made: Any = vm.open(sources if len(sources) > 1 else sources["rows"], unit=pair.unit, budget=vm.pure(1))
+    relation = made["rows"].relation if len(sources) > 1 else made.relation
+    unit = "u" if len(sources) > 1 else pair.unit.column
+
+    def right() -> Both:
+        _put(pair.kind, pair.right, load)
+        return Both(relation, owned(columns_of(pair.right), unit))
+
+    return Both(relation, owned(columns_of(pair.left), unit)), right
+
+
+def _put(kind: str, rows: list[Row], load: Opener) -> dict[str, Any]:
+    if kind != "entity":
+        return {"rows": load("rows", arrow(rows))}
     visits = list({row["v"]: row for row in rows if row["v"] is not None}.values())
     people = list({row["u"]: row for row in visits}.values())
-    tables = {
+    return {
         "people": load("people", arrow(people, "u")),
         "visits": load("visits", arrow(visits, "v", "u")),
         "rows": load("rows", arrow(rows, "v", "k", "g", "x", "day")),
     }
-    made = vm.open(tables, unit=pair.unit, budget=vm.pure(1))
-    return Both(made["rows"].relation, owned(columns_of(rows), "u"))
 
 
 def case(dice: Random, kind: str) -> Case:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from tests.query.soundness.nasty import arrow, nasty, without_rows
 
 import viameter as vm
@@ -67,15 +66,18 @@ def assert_answered(questions: list[Any]) -> None:
         assert set(answer.estimates) and answer.loss.epsilon <= 1, "it was answered"
 
 
-@pytest.mark.parametrize("seed", [1, None])
-def test_questions_are_answered_whatever_the_rows(backend: Any, load: Load, seed: int | None) -> None:
-    columns = without_rows() if seed is None else nasty(250, seed=seed, engine=backend.name)
-    table = load(backend, "hostile", arrow(columns)).expression
+def test_questions_are_answered_whatever_the_rows(backend: Any, load: Load) -> None:
+    table = load(backend, "hostile", arrow(nasty(250, seed=1, engine=backend.name))).expression
     by_unit = vm.open(table, unit=vm.per("text", rows=7), budget=BUDGET)
-    assert_answered([*ask(by_unit), *of_units(by_unit)] if backend.name != "pyspark" else [ask(by_unit)[0]])
+    questions = ask(by_unit)[:1]
     if backend.name != "pyspark":  # which takes long, and sees all expressions in the first of them
-        assert_answered(ask(vm.open(table, unit=vm.per_row(), budget=BUDGET))[1:])
-        assert_answered(ask(vm.open(table, unit=vm.per_event("day", window=2), budget=BUDGET))[1:])
+        by_row = vm.open(table, unit=vm.per_row(), budget=BUDGET)
+        by_event = vm.open(table, unit=vm.per_event("day", window=2), budget=BUDGET)
+        questions = [*ask(by_unit), *of_units(by_unit), *ask(by_row)[1:], *ask(by_event)[1:]]
+    assert_answered(questions)
+    # The same, compiled already, of a table that has no rows.
+    load(backend, "hostile", arrow(without_rows()))
+    assert_answered(questions)
 
 
 ODD = {

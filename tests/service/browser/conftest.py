@@ -1,4 +1,4 @@
-"""A Chromium that the tests of a module share, and guests who use it: whatever goes wrong in it fails the test."""
+"""A Chromium that all tests share, and guests who use it: whatever goes wrong in it fails the test."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--lite-mode --single-threaded",  # no page computes for so long that compiling it would pay
 ]
 Arriving = Callable[..., Guest]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One for the tests of a module; where the system's packages are installed for tests, it must be there."""
+    """One for all tests; where the system's packages are installed for tests, it must be there."""
     if not CHROMIUM.exists():
         reason = f"{CHROMIUM} is missing: scripts/system-packages installs it"
         if os.environ.get("CI") or os.geteuid() == 0:
@@ -59,8 +60,7 @@ def arrive(browser: Browser, running: Running) -> Iterator[Arriving]:
         guest = Guest(context, running)
         guests.append((context, guest, refused or [], hasty))
         if person:
-            guest.sign_in(person)
-            guest.sees("Datasets")
+            guest.come_in(person)
         return guest
 
     yield enter

@@ -5,16 +5,29 @@ from __future__ import annotations
 import urllib.parse
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Download, Locator, Page, Request, Response, expect
 from tests.service.serving import PATIENCE, Running
+
+from viameter.service.secrets import guard_of
 
 ANSWERED_SO = "Failed to load resource: the server responded with a status of"
 """What Chromium writes to its console about replies of 400 and more, which are watched by themselves."""
 
 LONG = PATIENCE * 1000 / 2
 """Milliseconds after which a page does not show any more what it should."""
+
+
+FAULTS = (Path(__file__).parent / "page_faults.js").read_text(encoding="utf-8")
+
+
+def faults_of(page: Page, scheme: Literal["light", "dark"], width: int) -> list[str]:
+    """What readers would stumble over on a page, in light or dark and so many pixels wide, after a Tab was pressed."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.keyboard.press("Tab")
+    return [f"{scheme}, {width}: {fault}" for fault in page.evaluate(FAULTS)]
 
 
 class Guest:
@@ -68,6 +81,13 @@ class Guest:
         """Open a page of the service."""
         self.page.goto(self.running.url + path)
         return self.page
+
+    def come_in(self, person: str) -> None:
+        """Be signed in as a person, without a look at the page where one signs in."""
+        form = {"guard": guard_of(""), "token": self.running.tokens[person], "next": "/"}
+        origin = self.running.url
+        sent = self.page.context.request.post(f"{origin}/login", form=form, headers={"origin": origin}, max_redirects=0)
+        assert sent.status == 303
 
     def sign_in(self, person: str) -> Page:
         """Sign in with the token of a person."""

@@ -52,9 +52,9 @@ def connection(serving: Running) -> Iterator[Connection]:
         yield made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def local(serving: Running) -> dict[str, Table]:
-    """The same rows and budgets without a service."""
+    """The same rows and budgets without a service, which tests may spend a little of, too."""
     visits = vm.open(
         str(serving.folder / "visits.csv"),
         unit=vm.per("patient", rows=5),

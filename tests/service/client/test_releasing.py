@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.service.client.lines import body_of, playing, problem, proxy_to, release, released, running
+from tests.service.client.lines import MadeTime, body_of, playing, problem, proxy_to, release, released, running
 from tests.service.serving import PATIENCE, Running
 
 import viameter as vm
@@ -209,7 +209,7 @@ class Held:
             return real(*given)
 
         monkeypatch.setattr(desk, "_release", held)
-        monkeypatch.setattr(protocol, "WAIT", 1)
+        monkeypatch.setattr(protocol, "WAIT", 0)
 
 
 @pytest.fixture
@@ -232,6 +232,7 @@ def test_a_connection_that_is_cut_is_charged_once(serving: Running, before: int,
         proxy_to(serving.url) as proxy,
         vm.connect(proxy.url, token=serving.tokens["analyst-all"], progress=lambda _: None) as made,
     ):
+        made._wire.time = MadeTime().time()
         asked = question(made)
         proxy.cut_before, proxy.cut_after = before, after
         answer = asked.release(spend=SPEND, key=key)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.service.crash.referee import problems_of, read_books
-from tests.service.crash.served import COUNT, Connection, Reply, Served, serving
+from tests.service.crash.served import COUNT, PROGRAM, Connection, Reply, Served, serving
 from tests.service.serving import VISITS, Running
 
 CLIENTS = 64
@@ -52,9 +52,9 @@ def cost_of(replies: Sequence[Reply]) -> Fraction:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service that takes few at once, and not too many a minute."""
+    """A service that takes few at once, and not too many a minute, as people start it."""
     folder = tmp_path_factory.mktemp("load")
-    with serving(folder, queries=2, waiting=20, releases_per_minute=150) as made:
+    with serving(folder, program=[str(PROGRAM)], queries=2, waiting=20, releases_per_minute=150) as made:
         yield made
 
 

@@ -1,15 +1,16 @@
-"""Stages for fault tests: one for the tests of a module."""
+"""Stages for fault tests, which all tests share as long as they are left well."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.query.engines.postgres_server import running_server
 from tests.service.faults.scenario import Company
-from tests.service.faults.stage import COMPILER, setting_up
+from tests.service.faults.stage import make_clock, setting_up
 
 
 @pytest.fixture(scope="session")
@@ -19,11 +20,17 @@ def warehouse() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def clock(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """What gives a process a clock of its own."""
+    return make_clock(tmp_path_factory.mktemp("clock"))
+
+
 class Theater:
     """Stages one after the other: a new one is set up when the last one was left broken."""
 
-    def __init__(self, warehouse: str, folders: pytest.TempPathFactory, durable: str = "") -> None:
-        self._warehouse, self._folders, self._durable = warehouse, folders, durable
+    def __init__(self, warehouse: str, folders: pytest.TempPathFactory, clock: Path | None, durable: str = "") -> None:
+        self._warehouse, self._folders, self._clock, self._durable = warehouse, folders, clock, durable
         self._open = contextlib.ExitStack()
         self._company: Company | None = None
 
@@ -32,8 +39,8 @@ class Theater:
         if self._company is None or not self._company.is_well:
             self._open.close()
             folder = self._folders.mktemp("stage")
-            own = {"disks": os.geteuid() == 0, "clock": COMPILER is not None}
-            made = setting_up(folder, self._warehouse, **own, durable=self._durable)
+            disks = os.geteuid() == 0
+            made = setting_up(folder, self._warehouse, disks=disks, clock=self._clock, durable=self._durable)
             self._company = Company(self._open.enter_context(made))
         return self._company
 
@@ -42,10 +49,10 @@ class Theater:
         self._open.close()
 
 
-@pytest.fixture(scope="module")
-def theater(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theater]:
-    """What the tests of a module share."""
-    made = Theater(warehouse, tmp_path_factory)
+@pytest.fixture(scope="session")
+def theater(warehouse: str, clock: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theater]:
+    """What all tests share."""
+    made = Theater(warehouse, tmp_path_factory, clock)
     try:
         yield made
     finally:
@@ -58,11 +65,13 @@ def company(theater: Theater) -> Company:
     return theater.company()
 
 
-@pytest.fixture(scope="module")
-def theater_on_server(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theater]:
+@pytest.fixture(scope="session")
+def theater_on_server(
+    warehouse: str, clock: Path | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Theater]:
     """The same, with the ledger and the state on a server."""
     with running_server(durable=True) as url:
-        made = Theater(warehouse, tmp_path_factory, url)
+        made = Theater(warehouse, tmp_path_factory, clock, url)
         try:
             yield made
         finally:

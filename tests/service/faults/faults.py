@@ -47,7 +47,7 @@ def engine(how: str, *told: Outcome, amount: float = 0, charges: int | None = No
 
 FAULTS = (
     # What is known before anything is charged is refused; a connection that was lost is opened again.
-    engine("hangs", REFUSED, RUNNING, charges=0, wait=8),
+    engine("hangs", REFUSED, RUNNING, charges=0),
     engine("refuses connections", REFUSED, charges=0),
     engine("forbids to connect", REFUSED, charges=0),
     engine("drops connections", ANSWERED),

@@ -121,11 +121,13 @@ class Company:
     def _settle(self, asked: Asked) -> str | None:
         """Ask again until it is known what came of a key; what is wrong with that."""
         until = time.monotonic() + PATIENCE
+        ran = Outcome.RUNNING in asked.outcomes  # and may still: then whoever asks is told what came of it meanwhile
         while (outcome := self.ask(asked.dataset, asked.kind, again=asked)) not in CHARGED:
             if outcome is Outcome.RUNNING and self.stage.restarts:
                 return None  # a process that is gone may be another one that runs, for all that this one knows
-            if outcome is not Outcome.RUNNING or time.monotonic() > until:
+            if (outcome is not Outcome.RUNNING and not ran) or time.monotonic() > until:
                 return f"{asked.key} of {asked.dataset} is {outcome.name} when all is well"
+            ran = outcome is Outcome.RUNNING
             time.sleep(0.05)
         return None
 

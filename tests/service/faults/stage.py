@@ -127,11 +127,11 @@ class Stage:
 
 @contextlib.contextmanager
 def setting_up(
-    folder: Path, server: str, *, disks: bool = False, clock: bool = False, durable: str = ""
+    folder: Path, server: str, *, disks: bool = False, clock: Path | None = None, durable: str = ""
 ) -> Iterator[Stage]:
     """A stage in a folder, with a database of its own on a server.
 
-    `disks` are file systems of their own, which can be filled; a `clock` of its own can be set (Linux, compiler). The
+    `disks` are file systems of their own, which can be filled; with the library `clock`, it has a clock of its own. The
     ledger and the state are files, or in a database of the server at the URL `durable`.
     """
     database = new_database(server)
@@ -171,7 +171,7 @@ def setting_up(
                 "FAULTS_WAREHOUSE": f"postgresql://{role}:{PASSWORD}@127.0.0.1:{proxy.port}{parts.path}",
                 "FAULTS_NEIGHBOR": f"postgresql://{neighbor}:{PASSWORD}@{parts.path}?{parts.query}",
                 "TMPDIR": str(folder / "temp"),
-                **(_clock(folder) if clock else {}),
+                **(_own_clock(folder, clock) if clock is not None else {}),
             },
             books or str(folder / "ledger" / "ledger.db"),
         )
@@ -187,10 +187,18 @@ def _socket(url: str) -> str:
     return parse_qs(urlsplit(url).query)["host"][0]
 
 
-def _clock(folder: Path) -> dict[str, str]:
-    """The environment of a process whose time of day is off by what a file says; intervals are those of the machine."""
-    library, file = folder / "clock.so", folder / "clock"
-    subprocess.run([str(COMPILER), "-shared", "-fPIC", "-o", library, Path(__file__).parent / "clock.c"], check=True)
+def make_clock(folder: Path) -> Path | None:
+    """A library that makes the time of day of a process off by what a file says, if there is a compiler for it."""
+    if COMPILER is None:
+        return None
+    library = folder / "clock.so"
+    subprocess.run([COMPILER, "-shared", "-fPIC", "-o", library, Path(__file__).parent / "clock.c"], check=True)
+    return library
+
+
+def _own_clock(folder: Path, library: Path) -> dict[str, str]:
+    """The environment of a process with a clock of its own; intervals are those of the machine."""
+    file = folder / "clock"
     file.write_text("0")
     return {"LD_PRELOAD": str(library), "VIAMETER_CLOCK": str(file)}
 

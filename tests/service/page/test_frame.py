@@ -226,7 +226,7 @@ def test_rows_that_cannot_be_reached_leave_the_page_of_their_budget(
 ) -> None:
     there = run_service()
     (there.folder / "wages.csv").rename(there.folder / "gone.csv")
-    there.service.catalog._opened.pop("wages")
+    there.service.catalog._opened.pop("wages", None)
     visitor = visit("admin", at=there)
     page = visitor.see("/datasets/wages")
     assert "cannot be reached" in page.text and "pure(1)" in page.text

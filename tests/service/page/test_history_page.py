@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults
-from tests.service.serving import Running
+from tests.service.serving import Ready, Running, running_in
 
 import viameter as vm
 from viameter.service.api.needing import Visit
@@ -20,13 +20,20 @@ from viameter.service.page.theorem_tree import amount, tree_of
 from viameter_check import check
 
 
+@pytest.fixture(scope="module")
+def charged(tmp_path_factory: pytest.TempPathFactory) -> Ready:
+    """A service with three charges of each of two people."""
+    folder = tmp_path_factory.mktemp("charged")
+    with running_in(folder) as made:
+        for number in range(3):
+            made.ask("analyst-visits", key=f"ann-{number}")
+            made.ask("analyst-all", key=f"all-{number}")
+        return Ready.of(made, folder)
+
+
 @pytest.fixture
-def there(run_service: Callable[..., Running]) -> Running:
-    made = run_service()
-    for number in range(3):
-        made.ask("analyst-visits", key=f"ann-{number}")
-        made.ask("analyst-all", key=f"all-{number}")
-    return made
+def there(run_service: Callable[..., Running], charged: Ready) -> Running:
+    return run_service(like=charged)
 
 
 def entries_in(source: str) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.service.forks import run_in_a_fork
 from tests.service.page.ask_fixtures import filled_in, hidden, seen
 from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import Page, faults
@@ -28,6 +29,11 @@ def noisy(q: int, eps: vm.Eps) -> int:
 """
 WRONG = RIGHT.replace("noisy", "leaky").replace("q + vm.lap(1 / eps)", "q")
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7*7 }} </textarea></title>"
+
+
+@pytest.fixture(autouse=True)
+def _forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "run_alone", run_in_a_fork)
 
 
 def table_faults(page: Page) -> list[str]:

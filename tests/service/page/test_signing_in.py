@@ -242,7 +242,7 @@ def test_browsers_that_do_not_say_the_site_say_the_origin(
 ) -> None:
     there = run_service(server={"https": https})
     visitor = visit(at=there)
-    host = there.url.removeprefix("http://")
+    host = visitor.client.base_url.netloc.decode()
     form = {"guard": guard_of(""), "token": there.tokens["nobody"]}
     assert visitor.client.post("/login", data=form, headers={"origin": origin.format(host=host)}).status_code == status
 

@@ -5,6 +5,7 @@ import random
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.forging import leaves
 from tests.viameter_check.programs.writing import Json, at, certificate, changed, neighbors, proof, refused, sealed
 from tests.viameter_check.programs.zoo import (
@@ -112,7 +113,7 @@ def test_a_changed_certificate_is_refused_at_its_hash() -> None:
     assert refused(forged)[0] == "sha256"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "place"),
     [
         ((("format",), "viameter program certificate/2"), "format"),
@@ -283,7 +284,7 @@ def test_shifts_of_what_has_few_values_do_not_depend_on_what_is_drawn() -> None:
     assert "cannot depend" in refused(changed(gauss(), (("proofs", 0, "shifts", line), "noise<1>")))[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [("distance", "-1"), ("distance", "inf"), ("epsilon", "+1"), ("epsilon", "inf"), ("epsilon", 1), ("delta", "2"),
      ("delta", "0.5"), ("delta", "2/4")],

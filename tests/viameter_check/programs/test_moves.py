@@ -1,6 +1,7 @@
 """Moves: draws that are made later; and the tree of rules, which follows from the text."""
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.programs.writing import Json, at, certificate, changed, neighbors, proof, refused
 from tests.viameter_check.programs.zoo import CLAMPED, EARLY, LATE, clamped, early, laplace, noisy_max
 
@@ -40,7 +41,7 @@ def test_a_draw_is_moved_past_what_has_nothing_to_do_with_it(statement: str) -> 
     assert report.ok, report
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("statement", "message"),
     [
         ("b := x", "line 8 uses 'x'"),
@@ -61,7 +62,7 @@ def test_a_draw_is_not_moved_past_what_uses_it_or_what_it_needs(statement: str, 
     assert place == "proofs[0].moves[0].past" and message in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("move", "place"),
     [
         ({"line": 5, "past": 1}, "proofs[0].moves[0].line"),

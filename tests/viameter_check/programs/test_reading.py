@@ -4,6 +4,7 @@ import random
 from fractions import Fraction
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.programs.python_terms import evaluate, random_term
 from tests.viameter_check.programs.test_terms import built
 from tests.viameter_check.programs.zoo import ABOVE, CLAMPED, LAPLACE, SPARSE
@@ -45,7 +46,7 @@ def test_bracketed_text_is_read_as_it_is_meant() -> None:
         assert Reader(python_text(raw), SCOPE).term() is built(raw)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["x - y - 1", "x + y*2 - 3", "-x*y", "x // 2 // 2", "x % 3 * 2", "not b and b", "b or b and not b", "x < y < 3",
      "x == y and y != 2 or b", "not x < y", "1 <= x <= y <= 3", "x - -y", "2*x % 3 - 1", "not not b", "x < y and b"],
@@ -69,7 +70,7 @@ def test_implication_binds_least_and_to_the_right() -> None:
     assert evaluate(("=>", False, False), {}) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("x +", "did not expect 'the end'"),
@@ -182,7 +183,7 @@ def test_a_program_is_read_in_full() -> None:
     assert isinstance(law, Laplace) and law.scale.coefficient == 4 and law.scale.base == "eps"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "line", "message"),
     [
         ("program laplace", "prog laplace", 1, "expected 'program NAME'"),

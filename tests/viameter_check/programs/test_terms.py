@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.programs.python_terms import evaluate, random_term
 
 from viameter_check.programs.reading import Reader, read_term
@@ -74,7 +75,7 @@ def test_values_are_replaced_all_at_once() -> None:
     assert variables(found) == {X, Y}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["x - (y - x)", "x - y - x", "(x + y)*x", "-(x + y)", "not (b and b2)", "(b => b2) => b", "x // y % y",
      "x*(y // y)", "ite(b, x, y)", "x != y", "not b", "abs(x - y) <= 1", "max(x, y) + min(x, y)", "b == (x <= y)",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.cases import for_each
 from tests.viameter_check.programs.writing import Json, at, certificate, changed, neighbors, proof, refused, tree
 from tests.viameter_check.programs.zoo import (
     LAPLACE,
@@ -137,7 +138,7 @@ def test_one_sided_noise_costs_what_the_shift_says_with_its_sign() -> None:
     assert not check_program(straight(body, shifts=[there, "ite(x<1> == 0, 1, 0)"])).ok
 
 
-@pytest.mark.parametrize("shift", ["0", "1", "q<1> - q<2>", "(q<1> - q<2>) // 2", "-1", "q<2> - q<1>", "q<1>", "1/2"])
+@for_each("shift", ["0", "1", "q<1> - q<2>", "(q<1> - q<2>) // 2", "-1", "q<2> - q<1>", "q<1>", "1/2"])
 def test_twice_the_noise_hides_no_odd_difference(shift: str) -> None:
     assert not check_program(straight("x :=$ lap(1/eps)\nresult := 2*x + q", shifts=[shift])).ok
 
@@ -376,9 +377,7 @@ def test_no_part_of_a_claim_is_below_0(claim: str) -> None:
     assert refused(document)[0] == "claim.amount"
 
 
-@pytest.mark.parametrize(
-    "claim", ["q*eps", "len(x)*eps", "eps*eps", "eps/2/0", "eps/q", "2/eps", "eps + ln(1/2)", "-eps", "eps\n"]
-)
+@for_each("claim", ["q*eps", "len(x)*eps", "eps*eps", "eps/2/0", "eps/q", "2/eps", "eps + ln(1/2)", "-eps", "eps\n"])
 def test_claims_are_over_public_inputs_and_budgets(claim: str) -> None:
     assert refused(laplace(claim))[0] == "claim.amount"
 

@@ -7,48 +7,107 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
+import signal
+import ssl
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
+import duckdb
 import pytest
 from playwright.sync_api import Browser
-from tests.service.browser.conftest import browser
+from tests.deploy.proxying import Proxy, free_ports, proxied
 from tests.service.browser.guest import Guest, preview_counts, table_of
-from tests.service.crash.served import API, Reply
-from tests.service.faults.client import PATIENCE
-from tests.service.faults.front import DATASETS, NGINX, Front, fronting
+from tests.service.crash.served import API, COUNT, PATIENCE, Reply, Served
 from tests.service.faults.model import Asked, Journal, Outcome, read_books
 
-__all__ = ["browser"]
-COUNT: dict[str, Any] = {"aggregates": {"n": {"count": True}}, "spend": {"zcdp": "1/1000"}}
 GATEWAY = (502, 504)
 """What nginx says where there was no reply."""
+DATASETS = ["visits", *(f"ward{number}" for number in range(5))]
+"""So many that nginx sends requests for some to one process, and for others to the other one."""
+CONFIG = """
+[server]
+port = {port}
+prefix = "/privacy"
+https = true
+trusted_proxies = "127.0.0.1"
+shutdown_seconds = 20
+[storage]
+ledger = "ledger.db"
+state = "service.db"
+[sources.files]
+folder = "data"
+[limits]
+requests_per_minute = 1000000
+releases_per_minute = 1000000
+seconds = 10
+"""
+DATASET = """
+[[dataset]]
+name = "{name}"
+source = "files"
+table = "rows.duckdb#{name}"
+unit = {{row = true}}
+budget = {{zcdp = "100"}}
+"""
+
+
+@dataclass
+class Front:
+    """The site as people see it, and the processes behind it."""
+
+    folder: Path
+    proxy: Proxy
+    ports: list[int]
+    trust: ssl.SSLContext = field(repr=False)
+    processes: list[Served] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"{self.proxy.url}/privacy"
+
+    def start(self, which: int) -> None:
+        """Start one of the two (again)."""
+        config = CONFIG.format(port=self.ports[which]) + "".join(DATASET.format(name=name) for name in DATASETS)
+        (self.folder / "service.toml").write_text(config)
+        self.processes[which : which + 1] = [Served(self.folder)]
 
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     """The site, with somebody who asks by programs and somebody with a browser."""
-    if NGINX is None:
-        reason = "nginx is missing: scripts/system-packages installs it"
-        if os.environ.get("CI") or os.geteuid() == 0:
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with fronting(tmp_path_factory.mktemp("front")) as made:
-        admin = made.processes[0].token
-        for name in ("ann", "bob"):
-            people = {"name": name, "grants": [{"role": "analyst"}]}
-            assert send(made, admin, "POST", "/people", people).status == 201
-            made.tokens[name] = send(made, admin, "POST", f"/people/{name}/tokens", {"label": "x"}).document["token"]
-        yield made
+    folder, ports = tmp_path_factory.mktemp("front"), free_ports(2)
+    (folder / "data").mkdir()
+    with duckdb.connect(str(folder / "data" / "rows.duckdb")) as rows:
+        for name in DATASETS:
+            rows.execute(f"CREATE TABLE {name} AS SELECT range AS patient FROM range(900)")
+    with proxied(folder / "nginx", ports, forgets=1) as proxy:
+        made = Front(folder, proxy, ports, ssl.create_default_context(cafile=proxy.certificate))
+        try:
+            for which in range(2):
+                made.start(which)
+            admin = made.processes[0].token
+            for name in ("ann", "bob"):
+                people = {"name": name, "grants": [{"role": "analyst"}]}
+                assert send(made, admin, "POST", "/people", people).status == 201
+                token = send(made, admin, "POST", f"/people/{name}/tokens", {"label": "x"}).document["token"]
+                made.tokens[name] = token
+            yield made
+        finally:
+            for process in made.processes:
+                process.kill()
 
 
 def send(front: Front, token: str, method: str, path: str, document: Any = None, **headers: str) -> Reply:
     """A request by HTTPS."""
-    connection = http.client.HTTPSConnection("127.0.0.1", front.port, timeout=PATIENCE, context=front.trust)
+    port = int(front.proxy.url.rpartition(":")[2])
+    connection = http.client.HTTPSConnection("localhost", port, timeout=PATIENCE, context=front.trust)
     said = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **headers}
     try:
         body = None if document is None else json.dumps(document)
@@ -91,7 +150,7 @@ class Load:
         is_reply = reply is not None and reply.status not in GATEWAY
         return self.journal.note(asked, reply if is_reply else None, list(self.front.tokens.values()))
 
-    def goes_on(self, each: int = 5) -> None:
+    def goes_on(self, each: int = 2) -> None:
         """Wait until every dataset was answered some times more."""
         before = self.answered.copy()
         wait_until(lambda: all(self.answered[dataset] >= before[dataset] + each for dataset in DATASETS))
@@ -106,7 +165,7 @@ class Load:
 
 def wait_until(is_so: Callable[[], bool]) -> None:
     """Wait for something that comes by itself."""
-    until = time.monotonic() + 2 * PATIENCE
+    until = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < until, "it does not go on"
         time.sleep(0.02)
@@ -125,7 +184,7 @@ def test_one_is_stopped_and_one_killed_under_load_and_nothing_is_lost_or_charged
         load.goes_on()
 
         stopped = front.processes[0]
-        stopped.process.terminate()
+        stopped.signal(signal.SIGTERM)
         guest.page.get_by_role("button", name="Release: spend").click()
         guest.sees("Answer")
         answer = table_of(guest.page)
@@ -146,7 +205,7 @@ def test_one_is_stopped_and_one_killed_under_load_and_nothing_is_lost_or_charged
         context.close()
         journal = load.stop()
 
-    books = read_books(front.ledger)
+    books = read_books(str(front.folder / "ledger.db"))
     charged = {who: entries for who, entries in books.charges.items() if who[0] == "bob"}
     assert [len(entries) for entries in charged.values()] == [1]
     for who in charged:

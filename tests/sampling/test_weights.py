@@ -10,7 +10,8 @@ import gmpy2  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.sampling_selection.oracles import exp_minus, exponents
+from tests.cases import for_each
+from tests.sampling.oracles import exp_to_bits, exponents
 
 from viameter.errors import NumberError
 from viameter.sampling import weights as module
@@ -64,7 +65,7 @@ def near(weights: Weights, start: int, stop: int) -> list[float]:
         return list(map(float, weights.near(start, stop)))
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_floats_are_far_better_than_claimed(name: str) -> None:
     """About 1e5 points in all, among them those that are worst by construction."""
     scores, scale = CASES[name][0], Fraction(CASES[name][1])
@@ -80,11 +81,11 @@ def test_floats_are_far_better_than_claimed(name: str) -> None:
     assert worst < NEAR_ERROR / 6, math.log2(worst)
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_pairs_are_far_better_than_claimed(name: str) -> None:
     scores, scale = CASES[name][0][-1_500:], Fraction(CASES[name][1])
     for fixed, x in zip(Weights.of(scores, scale).fixed_near(), exponents(scores.tolist(), scale), strict=True):
-        weight = exp_minus(x, 300) * 2**FIXED_NEAR_BITS
+        weight = exp_to_bits(x, 300) * 2**FIXED_NEAR_BITS
         assert abs(fixed - weight) <= 3 + weight / 2 ** (FIXED_NEAR_ERROR_BITS + 10)
 
 
@@ -92,16 +93,16 @@ def test_the_polynomial_is_as_good_as_its_analysis() -> None:
     """Where the exponent is small, the error is that of the cubic in place of the fifth power: below 2^-48."""
     scores = -np.linspace(0, 1.5 * LN2 / 64, 3_001)
     given = near(Weights.of(scores, Fraction(1)), 0, len(scores))
-    exact = [exp_minus(x, 120) for x in exponents(scores.tolist(), Fraction(1))]
+    exact = [exp_to_bits(x, 120) for x in exponents(scores.tolist(), Fraction(1))]
     assert max(abs(float(Fraction(a) / e - 1)) for a, e in zip(given, exact, strict=True)) < 2.0**-48
 
 
-@pytest.mark.parametrize("name", ["small integers", "wide floats", "huge scale", "scale near nothing"])
-@pytest.mark.parametrize("bits", [20, 93, 300])
+@for_each("name", ["small integers", "wide floats", "huge scale", "scale near nothing"])
+@for_each("bits", [20, 93, 300])
 def test_integers_are_within_two_units(name: str, bits: int) -> None:
     scores, scale = CASES[name][0][:150], Fraction(CASES[name][1])
     for fixed, x in zip(Weights.of(scores, scale).fixed(bits), exponents(scores.tolist(), scale), strict=True):
-        assert fixed <= exp_minus(x, bits + 100) * 2**bits <= fixed + 2
+        assert fixed <= exp_to_bits(x, bits + 100) * 2**bits <= fixed + 2
 
 
 @pytest.mark.parametrize("limit", [2**18, 2])
@@ -111,7 +112,7 @@ def test_integers_of_large_exponents(monkeypatch: pytest.MonkeyPatch, limit: int
     monkeypatch.setattr(module, "_LARGEST_EXPONENT", limit)
     for x in [Fraction(k, 7) for k in range(0, 4000, 13)] + [Fraction(10) ** 40]:
         fixed = fixed_exp(x, bits)
-        assert fixed <= exp_minus(x, bits + 100) * 2**bits <= fixed + 2
+        assert fixed <= exp_to_bits(x, bits + 100) * 2**bits <= fixed + 2
     assert bits < 500 or fixed_exp(Fraction(300), bits) > 2**60
     assert module._OCTAVES < 1 / LN2
 

@@ -13,10 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.sampling_selection.oracles import ALARM, boundaries, exp_minus, exponents, fit, located, tape
+from tests.cases import for_each
+from tests.sampling.oracles import (
+    FALSE_ALARM,
+    boundaries,
+    chances_laplace,
+    exp_to_bits,
+    exponents,
+    located,
+    p_value,
+    tape,
+)
 
 from viameter.errors import NotExact, NumberError, ParameterError
-from viameter.sampling import Entropy, Tape, TapeExhausted, discrete_laplace, selection
+from viameter.sampling import Tape, TapeExhausted, selection
 from viameter.sampling.selection import exponential, noisy_max_laplace, permute_and_flip, top_k
 from viameter.sampling.weights import Weights
 
@@ -70,8 +80,8 @@ def law(stage: Stage, scores: NDArray[Any], scale: Fraction, depth: int, bits: i
 # The exponential mechanism
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("stage", ["_by_floats", "_by_pairs", "_by_integers"])
+@for_each("name", CASES)
+@for_each("stage", ["_by_floats", "_by_pairs", "_by_integers"])
 def test_the_tree_of_all_bits_gives_the_law(stage: str, name: str) -> None:
     """Nothing is sampled: what is not open after so many bits adds up to the chances that MPFR gives."""
     scores, scale = CASES[name]
@@ -205,28 +215,6 @@ def chance_flip(scale: float) -> float:
     return float(-math.expm1((OTHERS + 1) * math.log1p(-p)) / ((OTHERS + 1) * p))
 
 
-def laplace_cdf(x: int, scale: float) -> float:
-    a = math.exp(-1 / scale)
-    return 1 - a ** (x + 1) / (1 + a) if x >= 0 else a**-x / (1 + a)
-
-
-def chances_laplace(scores: Sequence[int], scale: float) -> list[float]:
-    """Each candidate's chance to have the largest sum, and to be the first of those: by adding up over that sum."""
-    low, high = min(scores) - int(45 * scale), max(scores) + int(45 * scale)
-    chances = [0.0] * len(scores)
-    for total in range(low, high):
-        at_most = [laplace_cdf(total - score, scale) for score in scores]
-        less = [laplace_cdf(total - score - 1, scale) for score in scores]
-        after = [1.0]
-        for chance in reversed(at_most):
-            after.append(after[-1] * chance)
-        before = 1.0
-        for index in range(len(scores)):
-            chances[index] += before * (at_most[index] - less[index]) * after[len(scores) - 1 - index]
-            before *= less[index]
-    return chances
-
-
 def cells_of(pick: Any, scale: float) -> list[float]:
     if pick is noisy_max_laplace:
         each = chances_laplace(STEEP.tolist(), scale)
@@ -239,15 +227,15 @@ def cells_of(pick: Any, scale: float) -> list[float]:
 def test_goodness_of_fit_and_its_power(pick: Any) -> None:
     """A right law passes, with a false alarm in 1e9; the same draws are not of a scale that is 3 % off."""
     counts = drawn_cells(pick, STEEP, 1, 7_000, seed=11)
-    assert fit(counts, cells_of(pick, 1.0)) > ALARM
-    assert fit(counts, cells_of(pick, 1.03)) < ALARM
-    assert fit(counts, cells_of(pick, 0.97)) < ALARM
+    assert p_value(counts, cells_of(pick, 1.0)) > FALSE_ALARM
+    assert p_value(counts, cells_of(pick, 1.03)) < FALSE_ALARM
+    assert p_value(counts, cells_of(pick, 0.97)) < FALSE_ALARM
 
 
 @pytest.mark.parametrize("pick", [exponential, permute_and_flip])
 def test_goodness_of_fit_for_floats(pick: Any) -> None:
     counts = drawn_cells(pick, STEEP / 8, "1/8", 2_000, seed=12)
-    assert fit(counts, cells_of(pick, 1.0)) > ALARM
+    assert p_value(counts, cells_of(pick, 1.0)) > FALSE_ALARM
 
 
 # What does not change the outcome
@@ -332,7 +320,7 @@ def one_of_the_heads(chances: Sequence[Fraction]) -> list[Fraction]:
     return result
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@for_each("count", [1, 2, 3, 4])
 def test_the_lemma_for_any_chances(count: int) -> None:
     """The two descriptions agree for rational chances, exactly; the largest score's is 1."""
     levels = [Fraction(0), Fraction(1, 7), Fraction(12, 13), Fraction(1)][: 7 - count]
@@ -366,7 +354,7 @@ def reference_flip(scores: Sequence[Any], scale: Fraction, entropy: Tape) -> int
     words = entropy.words(len(scores), 32).tolist()
     heads = []
     for index, (word, x) in enumerate(zip(words, exponents(scores, scale), strict=True)):
-        chance, drawn, width = exp_minus(x, 600), word, 32
+        chance, drawn, width = exp_to_bits(x, 600), word, 32
         while chance < 1 and drawn == math.floor(chance * 2**width):
             drawn, width = drawn << 64 | entropy.bits(64), width + 64
         if Fraction(drawn, 2**width) < chance:
@@ -385,7 +373,7 @@ def test_coins_at_the_ends_of_their_chances(monkeypatch: pytest.MonkeyPatch, nam
     if margin:
         monkeypatch.setattr(selection, "_COIN_MARGIN", margin)
     scores, scale = CASES[name]
-    chances = [exp_minus(x, 600) for x in exponents(scores.tolist(), scale)]
+    chances = [exp_to_bits(x, 600) for x in exponents(scores.tolist(), scale)]
     rest = bytes(Tape.seeded(1).stream(0).take(200))
     for index, chance in enumerate(chances):
         first = min(math.floor(chance * 2**32), 2**32 - 1)
@@ -418,133 +406,6 @@ def test_coins_of_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.zeros(40_000)
     scores[-3:] = 1000.0
     assert {permute_and_flip(scores, 1, entropy=Tape.seeded(seed)) for seed in range(30)} == {39_997, 39_998, 39_999}
-
-
-# Report noisy max
-
-
-def reference_max(scores: NDArray[np.int64], scale: Any, entropy: Entropy) -> int:
-    """The same with integers of Python."""
-    totals: list[int] = []
-    for start in range(0, len(scores), selection._CHUNK):
-        part = scores[start : start + selection._CHUNK].tolist()
-        noise = discrete_laplace(len(part), scale, entropy=entropy).tolist()
-        totals += [score + value for score, value in zip(part, noise, strict=True)]
-    return totals.index(max(totals))
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        np.zeros(3, dtype=np.int64),
-        np.array([2**63 - 1, 2**63 - 1, 2**63 - 4, 0]),
-        np.array([-(2**63), -(2**63), 3 - 2**63]),
-        np.array([2**63 - 1, -(2**63), 2**63 - 2]),
-        np.full(20, -(2**63)),
-        np.repeat([2**63 - 1, 2**63 - 3], 17_000),
-        np.random.default_rng(5).integers(0, 5, 50_000),
-    ],
-    ids=["equal", "top", "bottom", "both ends", "all at the bottom", "chunks at the top", "chunks"],
-)
-@pytest.mark.parametrize("scale", ["1/2", "3", 2**52])
-def test_sums_are_compared_without_bounds(scores: NDArray[np.int64], scale: Any) -> None:
-    for seed in range(5 if len(scores) > 1000 else 25):
-        expected = reference_max(scores, scale, Tape.seeded(seed))
-        assert noisy_max_laplace(scores, scale, entropy=Tape.seeded(seed)) == expected
-
-
-@pytest.mark.parametrize("scores", [(0, 0), (0, 1, 0), (1, 0, 1, 1), (0, 0, 0, 0, 0)])
-def test_noisy_max_against_the_law(scores: tuple[int, ...]) -> None:
-    """Ties are common at this scale, and go to the first."""
-    source, draws = Tape.seeded(21), 2_500
-    counts = Counter(noisy_max_laplace(np.array(scores), "2/3", entropy=source) for _ in range(draws))
-    chances = chances_laplace(scores, 2 / 3)
-    cells = [counts[i] for i in range(len(scores))]
-    if len(scores) % 2 == 0:
-        # An odd number of degrees of freedom: fair coins split the first cell.
-        split = sum(source.stream(0).bits(1) for _ in range(cells[0]))
-        cells, chances = [split, cells[0] - split, *cells[1:]], [chances[0] / 2, chances[0] / 2, *chances[1:]]
-    assert fit(cells, chances) > ALARM
-    if len(scores) == 5:
-        assert fit(cells, [0.2] * 5) < ALARM
-
-
-class Engine:
-    """Noise that is given."""
-
-    def __init__(self, *noise: int) -> None:
-        self.noise = list(noise)
-
-    def draw_many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
-        taken, self.noise = self.noise[:count], self.noise[count:]
-        return np.array(taken)
-
-
-@pytest.mark.parametrize(
-    ("scores", "noise", "expected"),
-    [
-        ([0, 0, 0], [1, 2, 2], 1),
-        ([5, 4, 3], [0, 1, 2], 0),
-        ([2**63 - 1, 2**63 - 2, 0], [1, 2, 5], 0),
-        ([2**63 - 1, 2**63 - 2, 0], [1, 3, 5], 1),
-        ([-(2**63), 1 - 2**63, -(2**63)], [-5, -6, -4], 2),
-        ([-(2**63), 1 - 2**63, -(2**63)], [-5, -6, -6], 0),
-        ([2**63 - 1, -(2**63)], [2**63 - 2, 2**63 - 2], 0),
-    ],
-)
-def test_ties_go_to_the_first(
-    monkeypatch: pytest.MonkeyPatch, scores: list[int], noise: list[int], expected: int
-) -> None:
-    for chunk in (selection._CHUNK, 1, 2):
-        monkeypatch.setattr(selection, "_CHUNK", chunk)
-        engine = Engine(*noise)
-        monkeypatch.setattr(selection, "laplace_engine", lambda _, engine=engine: engine)
-        assert noisy_max_laplace(np.array(scores), 1, entropy=Tape.seeded(0)) == expected
-
-
-def noise_cells(values: Sequence[int]) -> list[int]:
-    counts = Counter(max(-5, min(5, value)) for value in values)
-    return [counts[value] for value in range(-5, 6)]
-
-
-def noise_chances(scale: float) -> list[float]:
-    inner = [laplace_cdf(value, scale) - laplace_cdf(value - 1, scale) for value in range(-4, 5)]
-    return [laplace_cdf(-5, scale), *inner, 1 - laplace_cdf(4, scale)]
-
-
-@pytest.mark.parametrize("largest", [1, 3])
-def test_noise_that_was_stopped_goes_on(monkeypatch: pytest.MonkeyPatch, largest: int) -> None:
-    """A sum of one candidate is its noise: stopped early and continued, it has the same law; and sums are not lost."""
-    source = Tape.seeded(31)
-    stopped = np.clip(discrete_laplace(2_500, 2, entropy=source), -largest, largest)
-    engine = Engine(*stopped.tolist())
-    monkeypatch.setattr(selection, "laplace_engine", lambda _: engine)
-    monkeypatch.setattr(selection, "LARGEST", largest)
-    stream = source.stream(0)
-    values = [selection._largest_sum(np.array([-1]), Fraction(2), stream)[0] + 1 for _ in range(2_500)]
-    assert fit(noise_cells(values), noise_chances(2.0)) > ALARM
-
-
-def test_noise_beyond_int64_still_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two candidates whose noise was stopped are not a tie."""
-    monkeypatch.setattr(selection, "laplace_engine", lambda _: Engine(2**63 - 1, 2**63 - 1, 1 - 2**63))
-    picked = Counter(noisy_max_laplace(np.array([-9, -9, 5]), 10**6, entropy=Tape.seeded(seed)) for seed in range(60))
-    assert min(picked[0], picked[1]) > 10 and picked[2] == 0
-
-
-def test_noise_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is drawn for scales above 2^52, at a scale where its law shows."""
-    monkeypatch.setattr(selection, "LARGEST_SCALE", 0)
-    stream = Tape.seeded(41).stream(0)
-    values = [selection._largest_sum(np.array([7]), Fraction(2), stream)[0] - 7 for _ in range(2_000)]
-    assert fit(noise_cells(values), noise_chances(2.0)) > ALARM
-    assert fit(noise_cells(values), noise_chances(2.5)) < ALARM
-
-
-def test_scales_above_2_to_52() -> None:
-    scores = np.array([0, 2**63 - 1, -(2**63)])
-    assert noisy_max_laplace(scores, 2**53, entropy=Tape.seeded(1)) == 1
-    assert {noisy_max_laplace(scores, 10**25, entropy=Tape.seeded(seed)) for seed in range(25)} == {0, 1, 2}
 
 
 # Extremes
@@ -597,7 +458,7 @@ def test_peeling_is_picking_among_the_rest() -> None:
 # What is refused
 
 
-@pytest.mark.parametrize("pick", [*PICKS, lambda scores, scale, **more: top_k(scores, scale, 1, **more)])
+@for_each("pick", [*PICKS, lambda scores, scale, **more: top_k(scores, scale, 1, **more)])
 def test_what_is_refused(pick: Any) -> None:
     for scores in (
         np.array([], dtype=np.int64),
