@@ -7,7 +7,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 Test = Callable[..., None]
+Marked = type(pytest.param())
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
@@ -15,6 +18,7 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table = list(cases)
     assert table, "a table without cases tests nothing"
+    assert not any(isinstance(case, Marked) for case in table), "a case with a mark or an id is one for parametrize"
 
     def decorate(test: Test) -> Test:
         signature = inspect.signature(test)
@@ -26,9 +30,8 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
                 try:
                     test(**fixtures, **given)
                 except BaseException as error:
-                    error.add_note(
-                        "in the case of " + ", ".join(f"{name} = {value!r}" for name, value in given.items())
-                    )
+                    named = ", ".join(f"{name} = {_shown(value)}" for name, value in given.items())
+                    error.add_note(f"in the case of {named}")
                     raise
 
         left = [parameter for name, parameter in signature.parameters.items() if name not in wanted]
@@ -37,3 +40,11 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
         return run
 
     return decorate
+
+
+def _shown(value: object) -> str:
+    """How a case is written in a failure; some cases are there because they cannot be written."""
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__}: {error}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from tests.ledger.conftest import SPACE
 from tests.ledger.versions.make_first import FIRST, make_first
+from tests.processes import in_clean_process, results_of
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -197,15 +198,19 @@ def test_without_leave_to_create_nothing_is_made(location: str, opened: Callable
         assert not Path(location).exists()
 
 
-def _open(location: str, witness: str, barrier: Any, said: Any) -> None:
-    barrier.wait()
-    try:
+def open_at_once(location: str, witness: str) -> list[str]:
+    """The name of the ledger for each of the processes that make or migrate it, and charge it."""
+    reader, writer = os.pipe()
+
+    def begin() -> str:
+        os.close(writer)
+        os.read(reader, 1)  # nothing comes: it ends when all are there
         with ledgers.open(location, witness=witness, new_witness=True) as ledger:
             ledger.define("visits", vm.pure(1), SPACE)
             ledger.commit(ledger.reserve(vm.pure("1/100"), scopes=["visits"]), b"1")
-            said.put(ledger.id)
-    except BaseException as problem:
-        said.put(problem)
+            return ledger.id
+
+    return results_of([begin] * 4, lambda: os.close(writer))
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
@@ -214,16 +219,8 @@ def test_several_processes_make_or_migrate_one_ledger_at_once(
 ) -> None:
     if old:
         request.getfixturevalue("first")
-    context = multiprocessing.get_context("fork")
-    barrier, said = context.Barrier(4), context.Queue()
     witness = str(request.getfixturevalue("tmp_path") / "shared.witness")
-    workers = [context.Process(target=_open, args=(location, witness, barrier, said)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    names = [said.get(timeout=60) for _ in workers]
-    for worker in workers:
-        worker.join()
-    assert len(set(names)) == 1 and isinstance(names[0], str), names
+    assert len(set(in_clean_process(open_at_once, location, witness))) == 1
     with ledgers.open(location, witness=witness) as ledger:
         assert ledgers.verify(ledger).ok and [entry.kind for entry in ledger.entries()].count("init") == 1
         assert ledger.scope("visits").spent == vm.pure("44/100" if old else "4/100")

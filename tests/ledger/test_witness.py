@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ledger.conftest import SPACE
+from tests.processes import alone, results_of
 
 import viameter as vm
 from viameter import ledger as ledgers
@@ -238,14 +239,9 @@ def _advance(path: str, start: int) -> None:
         last = found.head.seq
 
 
+@alone
 def test_several_processes_that_advance_it_at_once_never_take_it_back(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_advance, args=(str(tmp_path / "w"), start)) for start in (1, 2, 3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    results_of([partial(_advance, str(tmp_path / "w"), start) for start in (1, 2, 3)])
     assert Witness(tmp_path / "w").read() == seen(120)
 
 

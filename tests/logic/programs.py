@@ -235,7 +235,7 @@ WRONG: dict[str, tuple[Program, Neighbors, Amount]] = {
 """Programs that cost more than is claimed of them."""
 
 
-def by_the_prover(program: Any, bound: Any = None, *, seconds: float = 20.0) -> Verdict:
+def by_the_prover(program: Any, bound: Any = None, *, seconds: float = 60.0) -> Verdict:
     """The verdict of `verify` if no counterexample is looked for: its time is up where one would be.
 
     What has no proof is UNKNOWN as soon as the prover has nothing left to try.
@@ -247,11 +247,11 @@ def by_the_prover(program: Any, bound: Any = None, *, seconds: float = 20.0) -> 
         ahead = seconds
 
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead)
-    with patch.multiple(_VERIFY, refute=refute, time=clock):
+    with patch.multiple(_VERIFY, FIRST=seconds, refute=refute, time=clock):
         found: Verdict = _VERIFY.verify(program, bound, seconds=seconds)
     return found
 
 
-def is_proved(program: Any, bound: Any, *, seconds: float = 20.0) -> bool:
+def is_proved(program: Any, bound: Any, *, seconds: float = 60.0) -> bool:
     """Whether the prover proves a bound."""
     return by_the_prover(program, bound, seconds=seconds).status is Status.PROVED

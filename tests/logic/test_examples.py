@@ -72,7 +72,7 @@ def test_a_right_program_is_not_proved_below_its_cost(stem: str, status: str, cl
     stated = claim_of(bound_of(claim), program.core)
     less = Amount(tuple(replace(p, coefficient=p.coefficient * Fraction(99, 100)) for p in stated.amount.parts))
     bound: Any = vm.zcdp(less.parts[0].coefficient) if stated.measure == "zcdp" else less
-    assert not is_proved(program, bound, seconds=4)
+    assert not is_proved(program, bound, seconds=1)
 
 
 @pytest.mark.parametrize(("stem", "status", "claim", "name"), WRONG, ids=[case[3] for case in WRONG])

@@ -51,21 +51,10 @@ def test_what_was_built_installs_and_runs(built: Path, tmp_path: Path, kind: str
     python = environment / "bin" / "python"
     # Dependencies are borrowed from the environment that runs the tests; viameter itself must come from the package.
     site = Path(sysconfig.get_path("purelib", vars={"base": str(environment), "platbase": str(environment)}))
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "-qq",
-        "--no-deps",
-        "--no-index",
-    ]
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    options = ["-qq", "--no-deps", "--no-index", "--no-compile", "--no-build-isolation"]
     borrow_build = {"PYTHONPATH": sysconfig.get_path("purelib"), "PATH": "/usr/bin:/bin"}
-    subprocess.run(
-        [*install, "--no-compile", "--no-build-isolation", package], check=True, cwd=tmp_path, env=borrow_build
-    )
+    subprocess.run([*pip, "install", *options, str(package)], check=True, cwd=tmp_path, env=borrow_build)
     (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     code = """
 import viameter

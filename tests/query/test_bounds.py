@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NumberError, ViameterError
@@ -29,14 +30,14 @@ BOUNDED: dict[str, Callable[[Any], Any]] = {
     ids=["int", "negative", "unordered", "text", "tiny", "float", "edge"],
 )
 def test_bounds_of_any_size_are_refused_as_numbers(aggregate: str, bounds: Any) -> None:
-    table = vm.open({"u": [1, 2], "v": [1, 2]}, unit=vm.per("u", rows=1), budget=vm.zcdp(1))
+    table = vm.open(held({"u": [1, 2], "v": [1, 2]}), unit=vm.per("u", rows=1), budget=vm.zcdp(1))
     with pytest.raises(NumberError, match=r"2\^52|lower < upper"):
         table.agg(x=BOUNDED[aggregate](bounds)).preview(spend=vm.zcdp(1))
 
 
 @pytest.mark.parametrize("bounds", [(0, None), (0, "many"), (0, float("nan")), (0, 1j), (0, [1])], ids=repr)
 def test_bounds_that_are_no_numbers_are_refused(bounds: Any) -> None:
-    table = vm.open({"u": [1, 2], "v": [1, 2]}, unit=vm.per("u", rows=1), budget=vm.zcdp(1))
+    table = vm.open(held({"u": [1, 2], "v": [1, 2]}), unit=vm.per("u", rows=1), budget=vm.zcdp(1))
     for make in BOUNDED.values():
         with pytest.raises(ViameterError):
             table.agg(x=make(bounds)).preview(spend=vm.zcdp(1))

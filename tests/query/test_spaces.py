@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 import pytest
+from tests.query.held import held
 
 import viameter as vm
 from viameter.arith import INFINITY
@@ -19,7 +20,7 @@ UNIT = per("u", rows=1)
 
 
 def rows(columns: dict[str, list[Any]]) -> Rows:
-    found = vm.open(columns, unit=UNIT, budget=vm.pure(1)).relation.source
+    found = vm.open(held(columns), unit=UNIT, budget=vm.pure(1)).relation.source
     assert isinstance(found, Rows)
     return found
 
@@ -95,7 +96,7 @@ def test_a_space_says_its_columns_with_their_types() -> None:
 
 
 def test_a_measurement_of_one_table_does_not_run_on_another() -> None:
-    table = vm.open(COLUMNS, unit=UNIT, budget=vm.pure(1))
+    table = vm.open(held(COLUMNS), unit=UNIT, budget=vm.pure(1))
     counted = table.agg(n=vm.count()).measurement(spend=vm.pure("1/2"))
     assert counted.map(1) == vm.pure("1/2")
     with pytest.raises(ViameterError):

@@ -117,7 +117,7 @@ def test_scales_that_are_none(name: str, scale: Any, error: type[ViameterError],
 
 # Once: Decimal("sNaN") and ([],) say that they are hashable and are not; the cache of scales raises TypeError.
 @EVERY_NOISE
-@for_each("scale", [Decimal("sNaN"), ([],)], ids=repr)
+@for_each("scale", [Decimal("sNaN"), ([],)])
 def test_what_cannot_be_hashed_gets_an_error_of_the_library(name: str, scale: Any) -> None:
     with pytest.raises(NumberError):
         NOISE[name](scale=scale)
@@ -155,7 +155,7 @@ def test_more_draws_than_any_memory_holds_get_an_error_that_says_so(n: int) -> N
 @EVERY_NOISE
 @for_each(
     "scale",
-    ["1e-9", "1e-100", "1e-160", "1e-400", pytest.param(Fraction(1, HUGE), id="1e-5000")],
+    ["1e-9", "1e-100", "1e-160", "1e-400", Fraction(1, HUGE)],
 )
 def test_tiny_scales_are_quick_and_nearly_always_zero(name: str, scale: Any) -> None:
     assert not NOISE[name](100_000, scale).any()

@@ -101,7 +101,7 @@ def test_changes_of_every_column_of_every_table_are_found(
 @pytest.mark.parametrize("signed", [False, True], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_thousand_changes_are_found(examples: dict[bool, Example], folder: Path, signed: bool, seed: int) -> None:
-    assert look_for(examples[signed], 9, seed, folder).total() > 1000
+    assert look_for(examples[signed], 11, seed, folder).total() > 1000
 
 
 def test_a_scope_set_back_to_what_it_was_is_found_when_the_ledger_is_opened(

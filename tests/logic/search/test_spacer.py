@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from dataclasses import replace
-from io import StringIO
 from random import Random
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from tests.cases import for_each
@@ -65,22 +61,9 @@ def pointwise(context: Context, proof: Proof) -> Proof:
     return replace(proof, pointwise=True, split=split)
 
 
-def here(context: Context, claim: Amount, proof: Proof) -> Mapping[int, tuple[Term, ...]] | None:
-    """The invariants that are found if Spacer runs in this process, which takes half of the time."""
-
-    def run(command: list[str], *, input: str, **_: object) -> SimpleNamespace:
-        said = StringIO()
-        with redirect_stdout(said), patch.object(sys, "stdin", StringIO(input)):
-            exec(command[-1], {})
-        return SimpleNamespace(stdout=said.getvalue())
-
-    with patch.object(spacer.subprocess, "run", run):
-        return spacer_invariants(context, claim, proof, seconds=ENOUGH)
-
-
 def confirmed(context: Context, claim: Amount, proof: Proof) -> Mapping[int, tuple[Term, ...]]:
     """The invariants, after the kernel made a judgment about the whole program with them."""
-    found = here(context, claim, proof)
+    found = spacer_invariants(context, claim, proof, seconds=ENOUGH)
     assert found is not None
     judgment = derive(Oracle(context), claim, replace(proof, invariants=found))
     assert judgment.left == judgment.right == context.program.body
@@ -133,7 +116,7 @@ def test_there_are_no_invariants_for_wrong_shifts_or_too_small_a_claim(
     entry, neighbors, _ = RIGHT[name]
     wanted = amount(claim, entry)
     context = context_for(entry, neighbors, wanted)
-    assert here(context, wanted, proof_of(context, shifts)) is None
+    assert spacer_invariants(context, wanted, proof_of(context, shifts), seconds=ENOUGH) is None
 
 
 SUM = """  i := 0
@@ -183,7 +166,7 @@ def test_a_loop_is_known_to_have_ended() -> None:
 def test_there_are_no_invariants_for_a_variant_that_does_not_count_down() -> None:
     context, claim = known("partial_sum")
     proof = proof_of(context, {"z": "s<1> - s<2>"}, variants="len(q)")
-    assert here(context, claim, proof) is None
+    assert spacer_invariants(context, claim, proof, seconds=ENOUGH) is None
 
 
 def test_a_branch_with_a_loop_must_be_taken_together() -> None:
@@ -245,7 +228,7 @@ def test_the_invariant_of_an_inner_loop_remembers_the_outer_variant() -> None:
     """Checked stretch by stretch: each goal, and each clause at the next loop head, follows from what is known."""
     context, claim = made(NESTED, "out")
     proof = proof_of(context, {"z": ITEM}, variants="len(q) - i; i - k")
-    found = here(context, claim, proof)
+    found = spacer_invariants(context, claim, proof, seconds=ENOUGH)
     assert found is not None
     outer, inner = sorted(found)
     spoken = {var.name for clause in found[inner] for var in variables(clause)}

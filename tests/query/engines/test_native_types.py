@@ -62,6 +62,11 @@ POSTGRES: dict[str, list[str]] = {
     "timestamp with time zone": [*INFINITE, "'4713-01-01 BC'", "'294276-12-31'", "'0001-01-01 00:00:00+14'"],
     "timestamptz(3)": INFINITE,
 }
+ONE_OF_EACH_KIND = (
+    "boolean", "bigint", "double precision", "double", "text", "varchar", "date", "timestamp without time zone",
+    "timestamp",
+)  # fmt: skip
+"""Types that are asked of a table without rows too: what is read of a type has the kind's own from there on."""
 OTHERS = ["pair", "tags", "span", "int[]", "mood[]", "text[] collate loose", "loose_text[]", "bit(3)", "money", "xml"]
 
 
@@ -111,7 +116,7 @@ def test_types_of_postgres_are_total_or_refused(postgres_url: str, connection: A
         connection.execute("insert into hostile.t values ('p500')")
     for kind, values in POSTGRES.items():
         connection.execute(f"drop table hostile.t; create table hostile.t (u text, c {kind})")
-        for rows in ((), values):
+        for rows in ((), values) if kind in ONE_OF_EACH_KIND else (values,):
             for place, value in enumerate(rows):
                 connection.execute(f"insert into hostile.t values ('u{place}', {value}), ('u1', {value}), ('u2', NULL)")
             evaluated(postgres_url, table="hostile.t")
@@ -196,7 +201,7 @@ def test_types_of_duckdb_are_total_or_refused(tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="type that questions cannot use"):
             opened[f"c{place}"]
     for kind, values in DUCKDB.items():
-        for rows in ((), values):
+        for rows in ((), values) if kind.lower() in ONE_OF_EACH_KIND else (values,):
             columns = f"(u varchar, c {kind})" if kind != "NULL" else "as select 'u1' as u, NULL as c"
             connection.raw_sql(f"create or replace table t {columns}")
             for place, value in enumerate(rows):

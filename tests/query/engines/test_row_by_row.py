@@ -66,16 +66,20 @@ def test_the_list_is_what_was_reviewed_and_names_operations_of_ibis() -> None:
         assert issubclass(getattr(ops, name), ops.Node)
 
 
-@pytest.mark.parametrize("name", sorted(row_by_row.VALUES))
-def test_an_operation_that_is_allowed_gives_a_value_for_every_row(backend: Any, load: Load, name: str) -> None:
+def test_operations_that_are_allowed_give_a_value_for_every_row(backend: Any, load: Load) -> None:
+    """All in one query of values, and one of what filters keep: engines take longer to begin than to answer."""
     table = load(backend, "row_by_row", pa.table(HOSTILE)).expression
-    value = TOTAL[name](table)
-    opened = open_source(table.mutate(made=value))
-    assert any(type(node).__name__ == name for node in table.mutate(made=value).op().find(ops.Node))
-    assert len(run(opened, opened.expression.select("made"))) == len(HOSTILE["i"])
-    kept = value if value.type().is_boolean() else value.isnull()
-    filtered = open_source(table.filter(kept).drop("f").drop_null(["i"]))
-    assert run(filtered, filtered.expression.count().as_table()) is not None
+    values = {name: made(table) for name, made in TOTAL.items()}
+    for name, value in values.items():
+        assert any(type(node).__name__ == name for node in table.mutate(made=value).op().find(ops.Node)), name
+    opened = open_source(table.mutate(**values))
+    assert len(run(opened, opened.expression.select(*values))) == len(HOSTILE["i"])
+    counts = []
+    for name, value in values.items():
+        kept = value if value.type().is_boolean() else value.isnull()
+        rows = open_source(table.filter(kept).drop("f").drop_null(["i"])).expression
+        counts.append(rows.agg(name=ibis.literal(name), n=rows.count()))
+    assert {row["name"] for row in run(opened, ibis.union(*counts))} == set(values)
 
 
 def test_every_other_operation_of_ibis_is_refused() -> None:

@@ -24,7 +24,7 @@ from viameter.query.expressions.typing_rules import RULES
 from viameter.query.relation import Relation, source_rows
 from viameter.query.units import per
 
-LEVELS = (2, 7, 12)
+LEVELS = (4, 8, 12)
 CASES = [(operation, place) for operation, cases in NESTED.items() for place in range(len(cases))]
 ROWS: dict[str, list[Any]] = {
     "u": [n % 7 for n in range(60)],
@@ -190,7 +190,7 @@ def test_hidden_columns_are_in_no_result_and_change_no_sample(
     def made() -> Any:
         rows = relation(backend, load)
         rows = rows.filter(rows["items"].round_to(2).round_to(3) > -3)
-        clipped = nested(rows["items"], lambda e, _: e.clip(-2, 8), {}, 6)
+        clipped = nested(rows["items"], lambda e, _: e.clip(-2, 8), {}, 4)
         return rows.derive({"k": clipped.round_to(3), "w": rows["x"].clip(0, 5).floor()})
 
     asked: dict[str, Any] = {"unit": "viameter_unit", "groups": ["k"], "totals": {"n": 1, "s": "w"}, "salt": "salt"}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.mechanisms.oracles import EDGE, LARGEST, Script, at_most, gaussian_tail, laplace_tail, real
+from tests.query.held import held
 
 import viameter as vm
 from viameter.errors import NoTheorem, NumberError, ParameterError
@@ -26,9 +27,8 @@ UNNOISY = Noise("laplace", Fraction(1, 10**6))
 
 
 def opened(data: Any, unit: Any = None, budget: Any = BIG) -> Any:
-    return vm.open(
-        data if hasattr(data, "op") else held(data), unit=unit or vm.per("u", groups=2, per_group=5), budget=budget
-    )
+    source = held(data) if isinstance(data, dict) else data
+    return vm.open(source, unit=unit or vm.per("u", groups=2, per_group=5), budget=budget)
 
 
 def counts(table: Any, *columns: str, limits: Limits | None = None) -> dict[Any, int]:

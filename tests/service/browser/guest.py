@@ -84,7 +84,7 @@ class Guest:
 
     def come_in(self, person: str) -> None:
         """Be signed in as a person, without a look at the page where one signs in."""
-        form = {"guard": guard_of(""), "token": self.running.tokens[person], "next": "/"}
+        form: dict[str, str | float | bool] = {"guard": guard_of(""), "token": self.running.tokens[person], "next": "/"}
         origin = self.running.url
         sent = self.page.context.request.post(f"{origin}/login", form=form, headers={"origin": origin}, max_redirects=0)
         assert sent.status == 303

@@ -209,7 +209,7 @@ class Held:
             return real(*given)
 
         monkeypatch.setattr(desk, "_release", held)
-        monkeypatch.setattr(protocol, "WAIT", 0)
+        monkeypatch.setattr(protocol, "WAIT", 1)
 
 
 @pytest.fixture
