@@ -27,6 +27,7 @@ def charge_through_restarts(folder: str, *, restarts: int) -> tuple[list[str], l
         make_ledger(server.url, room=100_000)
 
         def restart() -> None:
+            _wait_for(world, "open", PROCESSES)  # who opens a ledger while its server is down is refused, as it should
             for _ in range(restarts):
                 _wait_for_more(world)
                 server.stop()
@@ -45,8 +46,12 @@ def charge_through_restarts(folder: str, *, restarts: int) -> tuple[list[str], l
 
 def _wait_for_more(world: World, answers: int = 8) -> None:
     """Wait until clients are at work again."""
-    enough, end = len(world.seen("left")) + answers, time.monotonic() + 60
-    while len(world.seen("left")) < enough:
+    _wait_for(world, "left", len(world.seen("left")) + answers)
+
+
+def _wait_for(world: World, what: str, enough: int) -> None:
+    end = time.monotonic() + 60
+    while len(world.seen(what)) < enough:
         assert time.monotonic() < end, "clients do not go on"
         time.sleep(0.01)
 
@@ -57,6 +62,7 @@ def ask_in_threads(location: str, world: World, stop: Path) -> list[str]:
     for client in clients[1:]:  # one ledger, with one writer, and a meter for each
         client.close()
         client.ledger, client.meter = clients[0].ledger, clients[0].meter
+    world.see("open", str(os.getpid()))
     lost: list[str] = []
     threads = [
         threading.Thread(target=_ask, args=(client, f"{os.getpid()}-{number}", stop, lost))
