@@ -20,12 +20,15 @@ def test_every_test_example_and_page_is_in_one_shard() -> None:
     assert {str(file.relative_to(ROOT)): count for file, count in counts.items() if count != 1} == {}
 
 
-def test_a_room_is_its_shards_and_an_unknown_one_is_refused_with_what_there_is() -> None:
-    names = [shard.name for shard in chosen(["ledger", "arith"], all_shards())]
-    assert {"arith", "ledger/room", "ledger/crash"} <= set(names)
-    assert {name.partition("/")[0] for name in names} == {"arith", "ledger"}
-    assert [shard.name for shard in chosen(["logic/kernel"], all_shards())] == ["logic/kernel"]
-    with pytest.raises(LookupError, match=r"ROOM=leger has no tests; rooms are .*\bledger\b"):
+def test_a_room_is_its_shards_and_a_part_of_a_room_or_a_path_is_one() -> None:
+    shards = all_shards()
+    assert {shard.name for shard in chosen(["ledger", "arith"], shards)} == {"arith", "ledger", "ledger/crash"}
+    assert [shard.paths for shard in chosen(["logic/kernel", "src"], shards)] == [("tests/logic/kernel",), ("src",)]
+    assert chosen([], shards) == shards
+
+
+def test_a_room_without_tests_is_refused_with_those_there_are() -> None:
+    with pytest.raises(LookupError, match=r"leger has no tests; rooms are .*\bledger\b"):
         chosen(["leger"], all_shards())
 
 
@@ -53,8 +56,8 @@ def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_a
 
 def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them() -> None:
     by_code = shards_of([Path("src/viameter/ledger/requests.py")])
-    assert by_code[0].name.startswith("ledger/")
-    assert {"session", "service/room"} <= {shard.name for shard in by_code}
+    assert by_code[0].name.partition("/")[0] == "ledger"
+    assert {"session", "service"} <= {shard.name for shard in by_code}
     assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
     assert [shard.paths for shard in shards_of([Path("docs/ledger.md")])] == [("docs/ledger.md",)]
     templates = shards_of([Path("src/viameter/service/page/templates/base.html")])

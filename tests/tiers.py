@@ -24,10 +24,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-SPLIT = ("ledger", "logic", "query", "service")
-"""Rooms whose folders of tests are shards of their own."""
+SPLIT = {
+    "ledger": ("crash",),
+    "query": ("engines", "expressions"),
+    "service": ("browser", "client", "crash", "faults", "page"),
+}
+"""Rooms that are more than one shard: the folders that are shards of their own, beside all the rest of the room."""
 
-FIRST = ("query/spark", "service/faults", "service/crash", "service/browser", "query/expressions", "query/engines")
+FIRST = (
+    "query/spark",
+    "service/faults",
+    "service/browser",
+    "service/crash",
+    "ledger/crash",
+    "logic",
+    "query/engines",
+    "session",
+)
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 
 
@@ -41,9 +54,9 @@ class Shard:
 
     @property
     def size(self) -> int:
-        """How much there is to run, roughly: the bytes of its tests."""
-        files = [file for path in self.paths for file in _files(ROOT / path) if file.name.startswith("test_")]
-        return sum(file.stat().st_size for file in files)
+        """How much there is to run, roughly: the bytes of its tests and pages."""
+        files = [file for path in self.paths for file in _files(ROOT / path)]
+        return sum(file.stat().st_size for file in files if file.name.startswith("test_") or file.suffix == ".md")
 
 
 @dataclass(frozen=True)
@@ -130,22 +143,21 @@ def all_shards() -> list[Shard]:
         Shard("root", (*_tests_in(ROOT / "tests"), *_sources_in(ROOT / "src" / "viameter"))),
         Shard("query/spark", ("tests/query",), only="spark"),
     ]
-    for folder in sorted(path for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py"))):
+    for folder in sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir() and _has_tests(path)):
         room = folder.name
         mirrored = [
             str(path.relative_to(ROOT))
             for path in (ROOT / "src" / "viameter" / room, ROOT / "src" / room)
             if path.exists()
         ]
-        if room not in SPLIT:
-            shards.append(Shard(room, (f"tests/{room}", *mirrored)))
-            continue
-        shards.append(Shard(f"{room}/room", (*_tests_in(folder), *mirrored)))
-        shards += [
-            Shard(f"{room}/{part.name}", (f"tests/{room}/{part.name}",))
-            for part in sorted(folder.iterdir())
-            if part.is_dir() and any(part.rglob("test_*.py"))
+        parts = SPLIT.get(room, ())
+        rest = [
+            str(path.relative_to(ROOT))
+            for path in sorted(folder.iterdir())
+            if _has_tests(path) and path.name not in parts
         ]
+        shards.append(Shard(room, (*(rest if parts else [f"tests/{room}"]), *mirrored)))
+        shards += [Shard(f"{room}/{part}", (f"tests/{room}/{part}",)) for part in parts]
     tested = {shard.name.partition("/")[0] for shard in shards}
     untested = [path for path in (ROOT / "src" / "viameter").iterdir() if path.is_dir() and path.name not in tested]
     shards.append(Shard("examples", tuple(str(path.relative_to(ROOT)) for path in untested if _files(path))))
@@ -154,16 +166,17 @@ def all_shards() -> list[Shard]:
 
 
 def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
-    """The shards of rooms, of all if none is named; of a path, a shard of its own."""
-    names = [room.strip("/") for room in rooms]
-    paths = [name for name in names if (ROOT / name).exists() and not any(_is_of(shard, name) for shard in shards)]
-    names = [name for name in names if name not in paths]
-    for name in names:
-        if not any(_is_of(shard, name) for shard in shards):
+    """The shards of rooms, or of all; a part of a room (logic/kernel) or a path is a shard of its own."""
+    found: list[Shard] = []
+    for room in rooms:
+        name = room.strip("/")
+        of_room = [shard for shard in shards if shard.name == name or shard.name.startswith(f"{name}/")]
+        paths = [path for path in (f"tests/{name}", name) if (ROOT / path).exists()]
+        if not of_room and not paths:
             known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
-            raise LookupError(f"ROOM={name} has no tests; rooms are {known}, and --list lists their parts")
-    of_rooms = [shard for shard in shards if any(_is_of(shard, name) for name in names)]
-    return [Shard(path, (path,)) for path in paths] + of_rooms if names or paths else shards
+            raise LookupError(f"{name} has no tests; rooms are {known}, and --list lists their parts")
+        found += of_room or [Shard(name, (paths[0],))]
+    return found or shards
 
 
 def run(
@@ -217,12 +230,12 @@ def _counts(text: str) -> Counter[str]:
     return Counter({"errors" if what == "error" else what: int(number) for number, what in found})
 
 
-def _is_of(shard: Shard, name: str) -> bool:
-    return shard.name == name or shard.name.startswith(f"{name}/")
+def _has_tests(path: Path) -> bool:
+    return any(file.name.startswith("test_") for file in _files(path))
 
 
 def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+    return [path] if path.is_file() else sorted([*path.rglob("*.py"), *path.rglob("*.md")])
 
 
 def _tests_in(folder: Path) -> list[str]:

@@ -148,9 +148,11 @@ def integers(asked: Any) -> dict[Statistic, list[int]]:
 
 
 def test_no_question_has_the_answer_of_another(backend: Any, load: Load) -> None:
+    rows = load(backend, "alike", ROWS).expression
+
     def opened() -> Any:
         # So many rows of a unit count that none is left out, and answers are exact.
-        return vm.open(load(backend, "alike", ROWS).expression, unit=vm.per("u", rows=100), budget=vm.zcdp(10**9))
+        return vm.open(rows, unit=vm.per("u", rows=100), budget=vm.zcdp(10**9))
 
     table = opened()
     # What a question is known by does not depend on the engine: on the others a part of them is enough.

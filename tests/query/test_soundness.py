@@ -91,7 +91,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_integers_by_unit_are_exact_on_every_engine(backend: Any, load: Load, name: str) -> None:
-    columns = nasty(700, seed=len(name), engine=backend.name)
+    columns = nasty(400, seed=len(name), engine=backend.name)
     unit = vm.per("number" if "join" in name or "more" in name else "text", rows=9)
     found = assert_exact(both(backend, load, columns, unit), CASES[name])
     assert all(any(numbers) for numbers in found[:2]), "rows are kept, so that something is compared"

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -73,16 +74,16 @@ def size(left: Counter[tuple[int, int]], right: Counter[tuple[int, int]]) -> dic
 
 
 def furthest(pairs: Iterator[tuple[Table, Table]], cut: Cut, salts: range = range(2)) -> dict[str, int]:
-    """The largest distances between the sums of tables in these pairs."""
+    """The largest distances between the sums of tables in these pairs; the same sums are compared once."""
+
+    @cache
+    def summed(table: Table, salt: int) -> frozenset[tuple[tuple[int, int], int]]:
+        return frozenset(sums(table, cut, salt).items())
+
     most = dict.fromkeys(NORMS, 0)
-    seen: dict[tuple[Table, int], Counter[tuple[int, int]]] = {}
-    for left, right in pairs:
-        for salt in salts:
-            for table in (left, right):
-                if (table, salt) not in seen:
-                    seen[table, salt] = sums(table, cut, salt)
-            for norm, found in size(seen[left, salt], seen[right, salt]).items():
-                most[norm] = max(most[norm], found)
+    for one, other in {(summed(left, salt), summed(right, salt)) for left, right in pairs for salt in salts}:
+        for norm, found in size(Counter(dict(one)), Counter(dict(other))).items():
+            most[norm] = max(most[norm], found)
     return most
 
 

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.query.bounding.law import Kept, assert_follows, kept_by_unit, law_of
 from tests.query.bounding.reference import Row
@@ -40,13 +42,14 @@ def plain(limits: Limits) -> tuple[int | None, int | None, int | None]:
     return limits.rows, limits.groups, limits.per_group
 
 
-def table_of(units: int, *, content: bool = True) -> dict[str, list[Any]]:
-    own = OWN if content else [(place, 0) for place, _ in OWN]
-    return {
-        "unit": [unit for unit in range(units) for _ in own],
-        "place": [place for _ in range(units) for place, _ in own],
-        "bin": [number for _ in range(units) for _, number in own],
+@cache
+def table_of(units: int) -> pa.Table:
+    columns = {
+        "unit": [unit for unit in range(units) for _ in OWN],
+        "place": [place for place, _ in OWN] * units,
+        "bin": [number for _, number in OWN] * units,
     }
+    return pa.table(columns)
 
 
 def kept(table: EngineTable, limits: Limits, **how: Any) -> list[Kept]:

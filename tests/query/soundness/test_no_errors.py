@@ -73,7 +73,7 @@ def test_questions_are_answered_whatever_the_rows(backend: Any, load: Load) -> N
     if backend.name != "pyspark":  # which takes long, and sees all expressions in the first of them
         by_row = vm.open(table, unit=vm.per_row(), budget=BUDGET)
         by_event = vm.open(table, unit=vm.per_event("day", window=2), budget=BUDGET)
-        questions = [*ask(by_unit), *of_units(by_unit), *ask(by_row)[1:], *ask(by_event)[1:]]
+        questions = [*ask(by_unit), *of_units(by_unit), *ask(by_row)[1:2], *ask(by_event)[2:]]
     assert_answered(questions)
     # The same, compiled already, of a table that has no rows.
     load(backend, "hostile", arrow(without_rows()))

@@ -86,9 +86,10 @@ def test_what_people_see_shows_no_row(backend: Any, load: Load, heard: list[str]
 
 
 def test_an_error_that_rows_cause_is_sealed(backend: Any, load: Load, heard: list[str], capfd: Any) -> None:
-    load(backend, "canaries", COLUMNS)
+    # Under a name of its own: a table that a view reads cannot be replaced.
+    load(backend, "viewed", COLUMNS)
     # A view is taken at its word, so that nothing guards it: an engine's error says the text that is no number.
-    backend.raw_sql("CREATE OR REPLACE TEMPORARY VIEW failing AS SELECT u, CAST(k AS BIGINT) AS bad FROM canaries")
+    backend.raw_sql("CREATE OR REPLACE TEMPORARY VIEW failing AS SELECT u, CAST(k AS BIGINT) AS bad FROM viewed")
     table = vm.open(backend.table("failing"), unit=vm.per("u", rows=2), budget=vm.pure(1))
     with pytest.raises(ViameterError) as caught:
         table.agg(total=vm.sum("bad", bounds=(0, 1))).release(spend=vm.pure("1/2"))

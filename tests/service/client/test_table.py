@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.service.client.lines import SCHEMA, playing
+from tests.service.serving import VISITS as ON_SERVER
 from tests.service.serving import WARDS, Running
 
 import viameter as vm
@@ -173,8 +174,15 @@ def test_a_table_has_the_face_of_a_local_one(connection: Connection, local: dict
     )
 
 
-def test_what_is_spent_is_seen_at_once_and_in_the_history(connection: Connection) -> None:
-    table = connection["visits"]
+def test_what_is_spent_is_seen_at_once_and_in_the_history(run_service: Callable[..., Running]) -> None:
+    there = run_service(datasets=[{**ON_SERVER, "budget": {"zcdp": "100"}}])
+    with vm.connect(there.url, token=there.tokens["analyst-all"]) as connection:
+        see_what_is_spent(connection["visits"])
+
+
+def see_what_is_spent(table: Any) -> None:
+    """Ask a little, and see what becomes of the numbers."""
+    table.agg(n=vm.count()).release(spend=vm.zcdp("1/1000"))
     before, lines = table.spent, len(table.history)
     answer = table.agg(n=vm.count()).release(spend=vm.zcdp("1/1000"), key="in-the-history")
     assert table.spent == before.measure.total([before, answer.loss])
