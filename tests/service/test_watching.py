@@ -16,10 +16,11 @@ from tests.service.serving import API, QUESTION, Running, keeping_logs
 from viameter.service.watching import JsonLines, describe_error, log
 
 Start = Callable[..., Running]
+Sample = tuple[str, tuple[tuple[str, str], ...]]
 EVENTS = {"request", "release", "stopped"}
 
 
-def counts(running: Running) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+def counts(running: Running) -> dict[Sample, float]:
     """The samples of the metrics, read."""
     text = running.client("admin").get("/metrics").text
     return {
@@ -63,7 +64,7 @@ def test_metrics_are_open_only_if_the_configuration_says_so(run_service: Start, 
 def test_names_of_routes_and_methods_are_few(running: Running) -> None:
     """What somebody writes into a path is no label: else there would be as many as they like."""
 
-    def counted(number: int) -> dict[Any, Any]:
+    def counted(number: int) -> dict[Sample, float]:
         running.client().get(f"/nope-{number}")
         running.client("admin").get(f"{API}/datasets/x{number}")
         running.client().request(f"METHOD{number}", "/healthz")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from tests.processes import folder_in_memory, in_clean_process
 
 import viameter as vm
 from viameter import ledger as ledgers
+from viameter.errors import LedgerUnavailable
+from viameter.ledger.stores import files
 
 EACH = pytest.mark.parametrize(
     ("each", "expected"),
@@ -67,3 +71,33 @@ def test_threads_share_a_ledger_in_memory() -> None:
 def test_a_new_ledger_is_opened_by_many_at_once() -> None:
     with folder_in_memory() as folder:
         assert in_clean_process(race_to_open, str(folder)) == []
+
+
+def test_a_file_that_is_somebody_elses_for_a_moment_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where another process is about to write to a file without a log, SQLite refuses at once to turn it on.
+    other = sqlite3.connect(tmp_path / "budget.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    refused: list[float] = []
+
+    def pause(seconds: float) -> None:
+        refused.append(seconds)
+        other.execute("ROLLBACK")
+
+    with closing(other):
+        monkeypatch.setattr(files, "_pause", pause)
+        with ledgers.open(tmp_path / "budget.db") as book:
+            book.define("all", vm.pure(1), SPACE)
+            assert ledgers.verify(book).ok
+    assert len(refused) == 1
+
+
+def test_a_file_that_stays_somebody_elses_is_refused_when_patience_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viameter.ledger.stores.dialects.PATIENCE", 0.05)
+    with closing(sqlite3.connect(tmp_path / "budget.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerUnavailable, match="is locked by another program"):
+            ledgers.open(tmp_path / "budget.db")

@@ -117,7 +117,7 @@ class SQLite(Dialect):
             self._real_path,
             self._set_up,
             database=f"file:{quote(str(self.path))}?mode={mode}",
-            timeout=PATIENCE,
+            patience=PATIENCE,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,

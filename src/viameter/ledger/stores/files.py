@@ -20,6 +20,7 @@ import sqlite3
 import struct
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -173,8 +174,26 @@ def identity(name: str | int) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> Connection:
-    """Connect to a database by its real path, set the connection up, and count it among those of its files."""
+_pause = time.sleep
+
+
+def connect(path: str, set_up: Callable[[Connection], None], *, patience: float, **options: Any) -> Connection:
+    """Connect to a database by its real path, set the connection up, and count it among those of its files.
+
+    Who turns the log on, or deletes it as the last one to close, has the file alone for a moment. SQLite then says at
+    once that the file is busy, whatever its timeout is; so it is tried again, for some seconds.
+    """
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return _connect(path, set_up, timeout=patience, **options)
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        _pause(0.002)
+
+
+def _connect(path: str, set_up: Callable[[Connection], None], **options: Any) -> Connection:
     with _CHANGING[0]:
         known = _OPEN.get(identity(path))
         if known is not None and known.connections:
