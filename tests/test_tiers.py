@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.changed import shards_of
 from tests.reach import ROOT, Reach
-from tests.tiers import all_shards, chosen
+from tests.tiers import Outcome, Shard, all_shards, chosen, counted
 
 
 def test_every_test_example_and_page_is_in_one_shard() -> None:
@@ -62,6 +62,24 @@ def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_wha
     assert [shard.paths for shard in shards_of([Path("docs/ledger.md")])] == [("docs/ledger.md",)]
     templates = shards_of([Path("src/viameter/service/page/templates/base.html")])
     assert {shard.name.partition("/")[0] for shard in templates} == {"service"}
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "counts", "is_good"),
+    [
+        ("...\n3 passed, 2 deselected in 0.5s\n", 0, {"passed": 3}, True),
+        ("== 1 failed, 2 passed, 1 error in 61.00s (0:01:01) ==", 1, {"failed": 1, "passed": 2, "errors": 1}, False),
+        ("2 passed in 1.00s\nnanobind: leaked 28 instances!\n - leaked function", 0, {"passed": 2}, True),
+        ("5 deselected in 0.5s", 5, {}, True),
+        ("killed before it could say anything", 0, {}, False),
+        ("2 passed in 1.00s\nSegmentation fault", -11, {"passed": 2}, False),
+    ],
+)
+def test_what_a_shard_came_to_is_read_from_its_summary(
+    text: str, status: int, counts: dict[str, int], is_good: bool
+) -> None:
+    outcome = Outcome(Shard("a", ("a",)), status, counted(text), 1.0, text)
+    assert (outcome.counts, outcome.is_good) == (counts, is_good)
 
 
 def run_pytest(folder: Path, *options: str) -> str:
