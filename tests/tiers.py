@@ -33,13 +33,17 @@ SPLIT = {
 
 FIRST = (
     "query/spark",
+    "service",
+    "logic",
+    "session",
+    "query",
+    "query/engines",
+    "ledger",
+    "service/crash",
     "service/faults",
     "service/browser",
-    "service/crash",
     "ledger/crash",
-    "logic",
-    "query/engines",
-    "session",
+    "query/expressions",
 )
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 

@@ -117,6 +117,17 @@ def test_sqrt_is_the_next_dyadic_number_on_the_side_named(x: Fraction, bits: int
         assert high - low <= unit(high, bits) and high - low <= 2 * unit(low, bits)
 
 
+@for_each("bits", [2, 3, 53, 128])
+@for_each("beside", [Fraction(1, 3**300), Fraction(1, 2**2000), Fraction(1, 10**700)])
+def test_sqrt_of_a_number_just_beside_a_square_is_not_taken_for_the_root_of_it(bits: int, beside: Fraction) -> None:
+    for root in (Fraction(1), Fraction(3, 2), Fraction(1, 2**90), Fraction(3 * 2**70)):
+        step = unit(root, bits)
+        above, below = root**2 * (1 + beside), root**2 * (1 - beside)
+        assert dyadic.sqrt_down(above, bits=bits) == dyadic.sqrt_up(below, bits=bits) == root
+        assert dyadic.sqrt_up(above, bits=bits) == root + step
+        assert dyadic.sqrt_down(below, bits=bits) in (root - step, root - step / 2)  # half, below a power of two
+
+
 @given(rationals, some_bits)
 def test_sqrt_of_a_short_square_is_exact(x: Fraction, bits: int) -> None:
     root = dyadic.round_up(abs(x), bits)

@@ -1,18 +1,22 @@
-"""Sums never fall below the exact sum, and are exact while they are narrow. The oracle adds Fractions one by one."""
+"""Sums never fall below the exact sum, differences never rise above the exact one; short ones are exact.
+
+The oracle of sums adds Fractions one by one; that of differences divides in `decimal`.
+"""
 
 import math
 import random
 from collections.abc import Iterator
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from itertools import repeat
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.cases import for_each
 
 from viameter.arith.rationals import INFINITY, Extended
-from viameter.arith.sums import CHUNK, SIGNIFICANT, WIDTH, add_settled_up, settle_up, sum_settled_up
+from viameter.arith.sums import CHUNK, SIGNIFICANT, WIDTH, add_settled_up, difference_down, settle_up, sum_settled_up
 
 PRIMES = [n for n in range(2, 6000) if all(n % d for d in range(2, math.isqrt(n) + 1))]
 
@@ -190,3 +194,35 @@ def test_a_tiny_wide_term_and_a_huge_one_are_added() -> None:
     check_sum([Fraction(2**300), Fraction(1, 3**400)])
     check_sum([Fraction(2**3000), Fraction(1, 3**4000), Fraction(1, 7)])
     assert add_settled_up(Fraction(1, 3**400), Fraction(2**300)) >= Fraction(1, 3**400) + 2**300
+
+
+def cut_off(number: Fraction) -> Fraction:
+    """The first 12 digits of a number."""
+    return Fraction(Context(prec=12, rounding=ROUND_DOWN).divide(*map(Decimal, number.as_integer_ratio())))
+
+
+@given(narrow | wide | tiny, narrow | wide | tiny)
+@example(Fraction(1), Fraction(1, 3**40))
+@example(Fraction(10**20), Fraction(1, 3**40))
+@example(Fraction(2, 3**40), Fraction(1, 3**40))
+def test_what_is_left_is_exact_if_it_is_short_and_else_its_first_12_digits(budget: Fraction, spent: Fraction) -> None:
+    left, truth = difference_down(budget, spent), budget - spent
+    if truth <= 0:
+        assert left == 0
+    elif truth.denominator <= 10**12:
+        assert left == truth
+    else:
+        assert left == cut_off(truth) < truth
+
+
+@for_each("over", [Fraction(1, 10**9), Fraction(1, 3**40), Fraction(1), Fraction(10**30)])
+def test_of_what_was_overspent_nothing_is_left(over: Fraction) -> None:
+    for budget in (Fraction(0), Fraction(1, 10), Fraction(7)):
+        assert difference_down(budget, budget) == difference_down(budget, budget + over) == 0
+
+
+def test_after_infinity_was_spent_nothing_is_left_of_any_budget() -> None:
+    for budget in (Fraction(0), Fraction(10**400), INFINITY):
+        left = difference_down(budget, INFINITY)
+        assert left == 0 and type(left) is Fraction
+    assert difference_down(INFINITY, Fraction(10**400)) == INFINITY

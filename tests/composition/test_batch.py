@@ -122,6 +122,17 @@ def test_batch_composition_requires_the_same_domain_metric_and_measure(
         vm.compose(ROWS, [tenth(), tenth(), other(), tenth()])
 
 
+@for_each("metric", [vm.SymmetricIdDistance, vm.ChangeOneIdDistance])
+def test_batch_composition_requires_that_users_are_named_in_the_same_column(metric: Any) -> None:
+    """What one person changes says nothing of what a household changes, though both metrics are of one kind."""
+    table = vm.tables({"person": str, "household": str})
+    person, household = (vm.Space(table, metric(column)) for column in ("person", "household"))
+    assert vm.compose(person, [tenth(space=person), tenth(space=person)]).map(1) == vm.pure("1/5")
+    for members in ([tenth(space=household)], [tenth(space=person), tenth(space=household)]):
+        with pytest.raises(MetricMismatch, match="household"):
+            vm.compose(person, members)
+
+
 def test_batch_composition_requires_a_measure_that_composes_without_more_than_losses() -> None:
     for measure, rule in ((vm.ApproxDP, "optimal"), (vm.Profile, None)):
         with pytest.raises(NoTheorem, match="an Accountant does it"):

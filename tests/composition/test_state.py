@@ -529,6 +529,23 @@ def test_a_state_of_another_space_is_refused() -> None:
             resumed(text, space=other)
 
 
+def test_a_state_is_read_only_in_a_space_that_asks_for_the_same_trust() -> None:
+    """A metric of somebody's own may print as one of the library: only the trust that it asks for tells them apart."""
+    own = [
+        vm.Space(vm.vectors(int), vm.metric(repr(ROWS.metric), distance=lambda left, right: 0, trust=trust))
+        for trust in ("all data are the same", "it counts rows")
+    ]
+    spaces = [ROWS, *own]
+    assert len({repr(space.metric) for space in spaces}) == 1
+    for mine, other in itertools.product(spaces, repeat=2):
+        text = vm.Odometer(mine, vm.PureDP)(DATA).state(d_in=1).to_json()
+        if mine is other:
+            assert OdometerState.from_json(text, space=mine).space == mine
+            continue
+        with pytest.raises(FormatError, match="asks for other trust"):
+            OdometerState.from_json(text, space=other)
+
+
 def test_the_format_is_the_one_that_is_promised() -> None:
     """A state that an earlier version wrote stays readable: the text is fixed here."""
     assert FORMAT == "viameter-odometer/1"

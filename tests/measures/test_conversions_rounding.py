@@ -13,12 +13,20 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped]
 import pytest
 from tests.cases import for_each
-from tests.measures.conversion_oracles import at_most, gaussian_delta, number, response, zcdp_delta, zcdp_epsilon
+from tests.measures.conversion_oracles import (
+    at_most,
+    gaussian_delta,
+    number,
+    response,
+    shifted,
+    zcdp_delta,
+    zcdp_epsilon,
+)
 from tests.measures.conversion_oracles import hockey_stick as stick
 from tests.measures.conversion_oracles import renyi as divergence
 
 import viameter as vm
-from viameter.measures.conversions import concentrated, directed, gaussian, renyi
+from viameter.measures.conversions import concentrated, directed, gaussian, renyi, single_ranges
 from viameter.measures.conversions import response as of_response
 
 
@@ -88,21 +96,59 @@ def test_bounds_from_concentrated_losses_are_rounded_outward(few_bits: int) -> N
         check(concentrated.delta_of_zcdp, zcdp_delta, rho, epsilon)
 
 
-def test_bounds_from_renyi_losses_are_rounded_outward(few_bits: int) -> None:
-    def epsilon(order: Fraction, bound: Fraction, delta: Fraction) -> Any:
-        a = number(order)
-        return number(bound) + mp.log(1 - 1 / a) - mp.log(a * number(delta)) / (a - 1)
+def renyi_epsilon(order: Fraction, bound: Fraction, delta: Fraction) -> Any:
+    a = number(order)
+    return number(bound) + mp.log(1 - 1 / a) - mp.log(a * number(delta)) / (a - 1)
 
+
+def test_bounds_from_renyi_losses_are_rounded_outward(few_bits: int) -> None:
     def delta_at(order: Fraction, bound: Fraction, wanted: Fraction) -> Any:
         a = number(order)
         return mp.exp((a - 1) * (number(bound) - number(wanted))) * (1 - 1 / a) ** a / (a - 1)
 
     for chance in chances(150, 54):
         order, bound, delta = 1 + draw(chance, -1, 2), draw(chance, -1, 1), Fraction(chance.random()) ** 3
-        check(renyi._epsilon, epsilon, order, bound, delta)
+        check(renyi._epsilon, renyi_epsilon, order, bound, delta)
         wanted = bound + draw(chance, -2, 0.5)
         truth = delta_at(order, bound, wanted)
         assert renyi._delta(order, bound, wanted) == 1 or at_most(truth, renyi._delta(order, bound, wanted))
+
+
+def test_what_a_large_delta_takes_off_a_renyi_loss_is_rounded_down(few_bits: int) -> None:
+    for chance in chances(60, 58):
+        # The order less 1 is just below a number of a bit more, so that rounding it down shows most.
+        order = 1 + 2 ** chance.randint(6, 12) * (1 + Fraction(2, 2**few_bits) * Fraction(99, 100))
+        delta, bound = Fraction(chance.uniform(0.3, 1)), Fraction(1)
+        # A power of two, and so near what is taken off it that their difference is exact.
+        while renyi_epsilon(order, bound / 2, delta) > 0:
+            bound /= 2
+        check(renyi._epsilon, renyi_epsilon, order, bound, delta)
+
+
+def test_the_epsilon_of_a_range_at_a_delta_is_rounded_up(few_bits: int) -> None:
+    for chance in chances(100, 59):
+        eta, delta = draw(chance, -1.5, 1), Fraction(chance.random()) ** 3
+        epsilon = Fraction(single_ranges._epsilon(eta, delta))
+        # Two outcomes with the losses (eta + epsilon)/2 and (epsilon - eta)/2 are the worst.
+        assert at_most(stick(shifted(eta, (eta + epsilon) / 2), epsilon), delta), (eta, delta)
+
+
+@for_each("bits", [0, 1, 2, 7, 40])
+@for_each("start", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
+def test_the_greatest_number_that_fits_was_seen_to_fit_and_little_more_does_not(bits: int, start: Fraction) -> None:
+    for greatest in (Fraction(1, 3), Fraction(2, 7), Fraction(5), Fraction(999, 1000), Fraction(10**9, 7)):
+        tried = set()
+
+        def fits(x: Fraction, greatest: Fraction = greatest, tried: set[Fraction] = tried) -> bool:
+            tried.add(x)
+            return x <= greatest
+
+        found = directed.greatest_that_fits(fits, start=start, bits=bits)
+        assert found in tried and found <= greatest < found * (1 + Fraction(1, 2**bits))
+
+
+def test_where_nothing_fits_the_greatest_number_that_fits_is_zero() -> None:
+    assert directed.greatest_that_fits(lambda x: False, start=Fraction(1), bits=40) == 0
 
 
 @for_each("bits", [6, 10, 17, 40])

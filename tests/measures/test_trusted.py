@@ -8,7 +8,7 @@ import pytest
 from tests.cases import for_each
 
 import viameter as vm
-from viameter.errors import FormatError, IncomparableLosses, NumberError, ParameterError
+from viameter.errors import FormatError, IncomparableLosses, NoTheorem, NumberError, ParameterError
 
 ADDS = vm.measure("TotalVariation", adds=True, trust="total variation distances of products add up")
 SILENT = vm.measure("Mystery", trust="whoever knows what it means")
@@ -27,6 +27,14 @@ def test_a_measure_of_ones_own_adds_only_where_that_was_said() -> None:
         SILENT(1) + SILENT(2)
     with pytest.raises(IncomparableLosses, match="adds=True"):
         SILENT.total([SILENT(1), SILENT(2)])
+
+
+def test_where_that_was_not_said_no_rule_composes_losses_not_even_a_single_one() -> None:
+    assert SILENT.rules == ()
+    for losses in ([], [SILENT(1)], [SILENT(1), SILENT(2)]):
+        with pytest.raises(NoTheorem, match="no rule"):
+            vm.compose_losses(losses, into=SILENT)
+    assert vm.compose_losses([ADDS(1), ADDS(2)], into=ADDS).loss == ADDS(3)
 
 
 def test_sums_of_a_measure_of_ones_own_are_never_below_the_exact_sum() -> None:

@@ -204,6 +204,9 @@ def test_guessing_is_slowed_and_locks_nobody_else_out(run_service: Start) -> Non
     assert [one.status_code for one in replies[:5]] == [401] * 5
     assert [one.status_code for one in replies[6:]] == [429] * 6
     assert 1 <= int(replies[-1].headers["retry-after"]) <= 60
+    # Whoever guesses does not choose the address that is counted.
+    elsewhere = {"x-forwarded-for": "10.1.2.3", "authorization": f"Bearer {fresh_token()}"}
+    assert running.client().get(f"{API}/me", headers=elsewhere).status_code == 429
     # By way of the page, too; and the same address is not enough to keep out whoever has a token.
     forms = [{"token": token, "guard": guard_of("")} for token in (fresh_token(), running.tokens["nobody"])]
     assert running.client().post("/login", data=forms[0]).status_code == 429

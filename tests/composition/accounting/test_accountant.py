@@ -7,9 +7,10 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import pytest
 from tests.cases import for_each
-from tests.composition.accounting.oracles import gaussian_pmf, kov_delta, mp, profile
+from tests.composition.accounting.oracles import Law, gaussian_pmf, hockey_stick, kov_delta, mp, product_law, profile
 
 import viameter as vm
 from viameter.composition.accounting import (
@@ -194,6 +195,46 @@ def test_mechanisms_that_reveal_everything_have_no_epsilon_below_delta_1() -> No
         assert accountant.epsilon(delta="0.001") == math.inf
         assert accountant.delta(epsilon=0) >= 1 - Fraction(99, 100) ** count
         assert accountant.delta(epsilon=0) <= (1 - Fraction(99, 100) ** count) * (1 + Fraction(1, 10**9))
+
+
+def leaky(e: Any, d: Any) -> tuple[Law, Law]:
+    """A bit that is shown with probability d, and else told by randomized response: its laws for 1 and for 0."""
+    truth, kept = 1 / (1 + mpmath.exp(-mp(e))), 1 - mp(d)
+    return (
+        {"one": mp(d), "yes": kept * truth, "no": kept * (1 - truth)},
+        {"zero": mp(d), "yes": kept * (1 - truth), "no": kept * truth},
+    )
+
+
+@for_each(
+    "leaks",
+    [
+        [("1", "1/10")],
+        [("1/2", "1/4"), ("1/2", "1/4")],
+        [("1", "1/10"), ("1/3", "1/5")],
+        [("1", "0"), ("2", "1e-2"), ("0", "1/7")],
+    ],
+)
+def test_delta_of_leaks_is_that_of_their_joint_law(leaks: list[tuple[str, str]]) -> None:
+    """What is shown and what is told by noise both count, and add up."""
+    laws = [leaky(Fraction(e), Fraction(d)) for e, d in leaks]
+    left, right = product_law(ones for ones, _ in laws), product_law(zeros for _, zeros in laws)
+    accountant = account(*(approximate(e, d) for e, d in leaks))
+    for epsilon in ("0", "0.2", "0.7", "1.1", "2.5", "9"):
+        true = hockey_stick(left, right, Fraction(epsilon))
+        assert true * (1 - mp(10) ** -25) <= mp(accountant.delta(epsilon=epsilon)) <= true * (1 + mp(10) ** -9)
+
+
+def test_a_mechanism_costs_as_often_as_it_is_in_a_bundle() -> None:
+    one, other = pure("1/10"), discrete_laplace(20)
+    bundle = together(one, other, together(one, together(one, other)))
+    accountant = account(bundle)
+    assert accountant.counts == {one: 3, other: 2}
+    assert accountant.epsilon(delta=0) == Fraction(4, 10)
+    accountant.add(bundle, 5)
+    accountant.add(one)
+    assert accountant.counts == {one: 19, other: 12}
+    assert accountant.epsilon(delta=0) == Fraction(25, 10)
 
 
 def test_bad_input_is_refused_in_clear_words_and_changes_nothing() -> None:

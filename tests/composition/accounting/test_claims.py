@@ -8,7 +8,16 @@ from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
-from tests.composition.accounting.oracles import gaussian_delta, gaussian_pmf, hockey_stick, mp, profile, shifted
+from tests.cases import for_each
+from tests.composition.accounting.oracles import (
+    gaussian_delta,
+    gaussian_pmf,
+    hockey_stick,
+    kov_delta,
+    mp,
+    profile,
+    shifted,
+)
 
 import viameter as vm
 from viameter.composition.accounting import (
@@ -70,6 +79,21 @@ def test_dominating_moments_ensures_the_profile_of_randomized_response_by_its_or
         level = share * e
         true = max(mp(0), p - mpmath.exp(level) * q) + max(mp(0), q - mpmath.exp(level) * p)
         assert of(pair, level) >= true * (1 - mp(10) ** -20)
+
+
+@for_each("count", [2, 3, 7])
+def test_dominating_moments_ensures_the_profile_of_many_mechanisms_with_a_largest_loss(count: int) -> None:
+    """Randomized response loses 1 at most: so many of them together lose more than 1, and `count` at most."""
+    each = vm.renyi({"inf": 1})
+    pair, accountant = moments_pair(Moments(curves={each: count})), Accountant()
+    accountant.add(renyi(each), count)
+    for share in ("0", "0.3", "0.6", "0.99"):
+        level = count * Fraction(share)
+        true = kov_delta(level, 1, count)
+        assert true > 0
+        assert of(pair, level) >= true * (1 - mp(10) ** -20)
+        assert mp(accountant.delta(epsilon=level)) >= true * (1 - mp(10) ** -20)
+    assert of(pair, count) == 0 == accountant.delta(epsilon=count)
 
 
 def test_dominating_moments_ensures_a_tight_bound() -> None:

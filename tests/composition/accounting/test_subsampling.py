@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -186,6 +187,32 @@ def test_the_order_that_costs_more_is_the_one_that_counts() -> None:
     for level in (Fraction(0), Fraction(1), Fraction(2), Fraction(5), Fraction(6)):
         both = [one.delta(level) for one in account.values()]
         assert found.delta(epsilon=level) == max(both)
+
+
+@for_each("rate", RATES)
+@for_each("leak", ["1e-3", "1/4"])
+def test_a_leak_on_a_subsample_is_still_a_leak_at_every_epsilon(leak: str, rate: Fraction) -> None:
+    # Who is kept with probability q and then shown with probability delta is shown with probability q delta.
+    shown = rate * Fraction(leak)
+    accountant = Accountant()
+    accountant.add(poisson_subsampled(approximate(1, leak), rate))
+    for epsilon in (1, 3, 50, 10**6):
+        assert shown <= accountant.delta(epsilon=epsilon) <= shown * (1 + Fraction(1, 10**9))
+    for delta in (Fraction(0), shown / 2):
+        assert accountant.epsilon(delta=delta) == math.inf
+
+
+def test_a_subsample_that_was_counted_is_counted_in_every_copy() -> None:
+    sample = Subsample(Fraction(1, 10), "monday")
+    accountant = Accountant()
+    accountant.add(poisson_subsampled(pure(1), sample))
+    for copied in (accountant.copy(), accountant.copy().copy()):
+        with pytest.raises(NoTheorem, match="counted once only"):
+            copied.add(poisson_subsampled(pure(1), sample))
+        assert copied.counts == accountant.counts
+        # What a copy counts later is its own.
+        copied.add(poisson_subsampled(pure(1), Subsample(Fraction(1, 10), "tuesday")))
+    accountant.add(poisson_subsampled(pure(1), Subsample(Fraction(1, 10), "tuesday")))
 
 
 def mixture(z: Any, rate: float, *, removal: bool) -> Any:

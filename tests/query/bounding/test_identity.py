@@ -30,6 +30,13 @@ def test_zero_is_one_group_whatever_its_sign_and_so_is_nan(backend: Any, load: L
     assert {"nan" if place != place else place: n for place, n in found.items()} == {0.0: 1, "nan": 1, None: 1, 1.5: 1}  # noqa: PLR0124
 
 
+def test_zero_has_one_place_among_the_groups_of_a_unit_whatever_its_sign(backend: Any, load: Load) -> None:
+    zeros = load(backend, "zeros", {"unit": [1] * 4, "place": [0.0, -0.0, -0.0, 0.0], "value": list(range(4))})
+    assert counts(zeros, Limits(groups=1, per_group=9)) == {0.0: 4}
+    floats = load(backend, "signs", {"unit": [1] * 4, "place": [0.0, 1.5, -0.0, -1.5], "value": list(range(4))})
+    assert counts(floats, Limits(groups=3, per_group=9)) == {0.0: 2, 1.5: 1, -1.5: 1}
+
+
 def test_decimals_are_one_group_however_many_zeros_they_end_in(postgres_backend: Any) -> None:
     with postgres_backend._safe_raw_sql(
         "CREATE TEMP TABLE decimals AS SELECT 1 AS unit, place, value::bigint "
