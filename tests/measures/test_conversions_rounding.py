@@ -137,7 +137,7 @@ def test_the_epsilon_of_a_range_at_a_delta_is_rounded_up(few_bits: int) -> None:
 @for_each("start", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
 def test_the_greatest_number_that_fits_was_seen_to_fit_and_little_more_does_not(bits: int, start: Fraction) -> None:
     for greatest in (Fraction(1, 3), Fraction(2, 7), Fraction(5), Fraction(999, 1000), Fraction(10**9, 7)):
-        tried = set()
+        tried: set[Fraction] = set()
 
         def fits(x: Fraction, greatest: Fraction = greatest, tried: set[Fraction] = tried) -> bool:
             tried.add(x)

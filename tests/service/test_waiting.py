@@ -62,14 +62,22 @@ def test_a_limit_that_is_set_while_a_question_waits_pays_for_it(run_service: Sta
     assert running.spent("visits@analyst-visits") == running.spent() != vm.zcdp(0)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/people/analyst-visits/grants", {"grants": []}),
+        ("PUT", "/people/analyst-visits/grants", {"grants": [{"role": "auditor", "dataset": "visits"}]}),
+        ("PATCH", "/people/analyst-visits", {"active": False}),
+    ],
+)
 def test_whoever_is_shut_out_while_a_question_waits_gets_no_answer(
-    run_service: Start, monkeypatch: pytest.MonkeyPatch
+    run_service: Start, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(desks, "LONG_AGO", 0.0)
     running = run_service()
 
     def shut_out() -> None:
-        assert running.api("admin", "PUT", "/people/analyst-visits/grants", json={"grants": []}).status_code == 200
+        assert running.api("admin", method, path, json=body).status_code == 200
 
     reply = held_up(running, lambda: running.ask("analyst-visits", question=COUNT, key="k"), shut_out)
     assert reply.status_code == 404
