@@ -76,6 +76,6 @@ def rooms() -> list[str]:
 def mutants_of(room: str) -> list[Mutant]:
     """The mutants of a room."""
     file = FOLDER / (room.replace("/", "-") + ".toml")
-    if not file.exists():
+    if room not in rooms():
         raise LookupError(f"no mutants of room {room!r}; there are {', '.join(rooms())}")
     return [Mutant(**entry) for entry in tomllib.loads(file.read_text())["mutant"]]

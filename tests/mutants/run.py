@@ -111,7 +111,10 @@ def _killer(mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float)
     try:
         file.write_text(text)
         reached = reach.tests_of([Path("src") / file.relative_to(copy)])
-        for batch in _batches([test for test in reached if test.is_relative_to(folder)]):
+        tests = [test for test in reached if test.is_relative_to(folder)]
+        if not tests:
+            raise LookupError(f"no test in {folder} can reach {mutant.at}: run with --beyond")
+        for batch in _batches(tests):
             try:
                 failed = _failures([str(test) for test in batch], copy, reach.root, limit, stop=True)
             except subprocess.TimeoutExpired:

@@ -1,4 +1,7 @@
-"""Verifiers of programs that are copies of this process: they have read all modules, and say what a fresh one would."""
+"""Verifiers of programs that are copies of a clean process: they have read all modules, and say what a fresh one would.
+
+A copy of the process of the tests would not do: z3 may have run in it, and its threads are not in a copy, which waits.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,26 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
+
+from tests.processes import in_clean_process
 
 from viameter.logic.solving.z3bridge import load
 from viameter.service import programs
 
+_TURN = threading.Lock()
 MAIN = "import viameter.service.programs as p; p.main()"
 
 
 def run_in_a_fork(command: list[str], request: bytes, seconds: float) -> tuple[bytes, bool]:
-    """As `sandbox.run_alone`, without its limits and with this process's environment."""
-    load()  # once, and not in every copy
+    """As `sandbox.run_alone`, without its limits and with this process's environment; one after the other."""
+    with _TURN:
+        found: tuple[bytes, bool] = in_clean_process(_run, command, request, seconds)
+        return found
+
+
+def _run(command: list[str], request: bytes, seconds: float) -> tuple[bytes, bool]:
     reading, writing = os.pipe()
     asked = os.memfd_create("request")
     os.write(asked, request)
@@ -56,3 +68,7 @@ def _be_alone(command: list[str], asked: int, writing: int) -> None:
         sys.stdout.flush()
     finally:
         os._exit(0)
+
+
+if "pytest" not in sys.modules:  # in the clean process: once, and not in every copy
+    load()
