@@ -38,7 +38,7 @@ def main() -> None:
     if not shards:
         print("nothing changed that has tests")
         return
-    sys.exit(0 if run(shards, ["--until", str(until)], jobs=(os.cpu_count() or 1) + 1) else 1)
+    sys.exit(0 if run(shards, jobs=(os.cpu_count() or 1) + 1, until=until) else 1)
 
 
 def changed_files(base: str | None = None) -> list[Path]:

@@ -71,6 +71,7 @@ def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_wha
         ("== 1 failed, 2 passed, 1 error in 61.00s (0:01:01) ==", 1, {"failed": 1, "passed": 2, "errors": 1}, False),
         ("2 passed in 1.00s\nnanobind: leaked 28 instances!\n - leaked function", 0, {"passed": 2}, True),
         ("5 deselected in 0.5s", 5, {}, True),
+        ("\n37 left out for lack of time\n5 deselected in 0.30s", 0, {"left out": 37}, True),
         ("killed before it could say anything", 0, {}, False),
         ("2 passed in 1.00s\nSegmentation fault", -11, {"passed": 2}, False),
     ],

@@ -184,12 +184,25 @@ def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
 
 
 def run(
-    shards: Sequence[Shard], extra: Sequence[str] = (), *, jobs: int, long: bool = False, coverage: bool = False
+    shards: Sequence[Shard],
+    extra: Sequence[str] = (),
+    *,
+    jobs: int,
+    long: bool = False,
+    coverage: bool = False,
+    until: float | None = None,
 ) -> bool:
-    """Run shards, `jobs` at once; print a line for each, what failed in full, and the sum. Whether all is well."""
+    """Run shards, `jobs` at once; print a line for each, what failed in full, and the sum. Whether all is well.
+
+    After a time (`until`, in seconds since 1970) no test is started.
+    """
     processes, started = Processes(), time.monotonic()
+    extra = extra if until is None else [*extra, "--until", str(until)]
 
     def judge(shard: Shard) -> Outcome:
+        if until is not None and time.time() > until:
+            print(f"{shard.name}: left out for lack of time", flush=True)
+            return Outcome(shard, 5, Counter(), 0.0, "")
         outcome = run_shard(shard, extra, processes, long=long, coverage=coverage)
         if not outcome.is_good:
             print(outcome.text, flush=True)
@@ -231,6 +244,7 @@ def counted(text: str) -> Counter[str]:
     """What pytest's summary says; libraries may say more after it, when the interpreter ends."""
     summaries = re.findall(r"^=*\s*(\d+ \w+.*) in [\d.]+s\b", text, re.MULTILINE)
     found = re.findall(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b", summaries[-1] if summaries else "")
+    found += re.findall(r"^(\d+) (left out) for lack of time$", text, re.MULTILINE)
     return Counter({"errors" if what == "error" else what: int(number) for number, what in found})
 
 
