@@ -269,5 +269,13 @@ def test_the_delta_of_a_mechanism_that_is_called_reaches_the_measurement(kind: s
             assert not is_proved(calling, small), small
 
 
+def test_the_search_ends_when_neither_proof_nor_counterexample_is_left_to_try() -> None:
+    # Calls of mechanisms are never refuted. Once: half a million attempts at nothing, until time was over.
+    entry, said = _entry("approx from pure"), list[str]()
+    found = verify(_calling(entry), vm.pure(entry.epsilon), seconds=5, progress=said.append)
+    assert found.status is Status.UNKNOWN and found.missing is not None
+    assert len(said) < 100
+
+
 def test_units_are_those_of_the_claim_and_the_program() -> None:
     assert set(units_for(SEVEN.core, PURE)) == {"eps"}
