@@ -89,4 +89,4 @@ lock: ## resolve the dependencies again (needs uv)
 	@scripts/lock
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) .venv-* docs/_build docs/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* docs/_build docs/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
