@@ -188,7 +188,7 @@ def connect(path: str, set_up: Callable[[Connection], None], *, patience: float,
         try:
             return _connect(path, set_up, timeout=patience, **options)
         except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+            if getattr(problem, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
         _pause(0.002)
 
