@@ -4,7 +4,15 @@ import subprocess
 import sys
 
 PROGRAM = """
-import threading, time
+import atexit, threading, time
+
+asking = []
+
+@atexit.register  # before the library's own, so it runs after it: who asked has an answer, and holds nothing any more
+def wait_for_who_asked():
+    for thread in asking:
+        thread.join()
+
 from viameter.query.engines import open_source, run
 from viameter.query.engines.errors import EngineError
 
@@ -20,7 +28,8 @@ def ask():
         pass
 
 for _ in range(3):  # one of them runs, and two are queued
-    threading.Thread(target=ask, daemon=True).start()
+    asking.append(threading.Thread(target=ask, daemon=True))
+    asking[-1].start()
 time.sleep(1)
 assert any(thread.name == "viameter query" for thread in threading.enumerate())
 print("ends", flush=True)
