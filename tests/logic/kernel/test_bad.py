@@ -138,6 +138,7 @@ def test_the_premise_ends_in_not_bad_implies_the_conclusion() -> None:
         (("x :=$ lap(1/ln(2))", "x :=$ lap(1/ln(2))", "r := 0"), 1),
         (("c := 0", "x :=$ lap(1/ln(2), c)", "c := 50", "r := 0"), 1),
         (("x := 0", "x :=$ lap(1/ln(2), x)", "r := 0"), 1),
+        (("x :=$ lap(1/ln(2), x)", "r := 0"), 0),
     ],
 )  # fmt: skip
 def test_the_event_is_decided_by_one_draw(body: tuple[str, ...], at: int) -> None:

@@ -50,6 +50,24 @@ def test_a_budget_goes_into_the_ghost_and_comes_out_again() -> None:
     assert is_still(settled) and concluded(asks, settled, amount(asks.context.program, "eps")).post == fixed.post
 
 
+def test_what_statements_spend_one_after_another_adds_up() -> None:
+    asks = oracle(program("x :=$ lap(1/eps, q)", "r :=$ lap(1/eps, 2*q)"), "3*eps")
+    first, second = asks.context.program.body.statements
+    assert isinstance(first, Sample) and isinstance(second, Sample)
+    near = facts(asks, "abs(q<1> - q<2>) <= 1")
+    one = laplace_general(asks.context, first, distance=ONE)
+    two = laplace_general(asks.context, second, distance=Num(2))
+    both = seq(consequence(asks, one, pre=near, post=two.pre), two)
+    assert dict(both.budget) == {"eps": Num(3)}
+    with pytest.raises(Unproved, match="large enough"):
+        concluded(asks, both, amount(asks.context.program, "2*eps"))
+    # Part of it by ghosts, and part by a fixed budget.
+    kept = facts(asks, "cost.eps <= 1")
+    ghost = sample(asks.context, first, Choice(), (*two.pre, *kept))
+    settled = settle(consequence(asks, seq(ghost, frame(two, kept)), pre=facts(asks, "cost.eps == 0")), {"eps": ONE})
+    assert dict(settled.budget) == {"eps": Num(3)}
+
+
 def test_what_the_rules_of_sampling_spend_is_settled_to_the_same_judgment() -> None:
     asks, statement = noise()
     within = facts(asks, "r<1> == r<2>", "cost.eps <= 1")

@@ -63,6 +63,10 @@ def test_a_mechanism_is_not_made_cheaper_by_hand() -> None:
         Mechanism(true.measurement, 1, Fraction(1, 8), Fraction(0), "")
     with pytest.raises(ParameterError, match="the measurement has"):
         replace(true, distance=2)
+    approximate = mechanism(vm.gaussian(NUMBERS, scale=4).to(ApproxDP, epsilon="1/2"))
+    for delta in (Fraction(0), approximate.delta / 2):
+        with pytest.raises(ParameterError, match="the measurement has"):
+            replace(approximate, delta=delta)
 
 
 def test_a_call_runs_the_measurement_within_its_domain() -> None:
@@ -94,6 +98,14 @@ def test_the_rule_of_a_call_has_the_cost_of_the_mechanism() -> None:
     again = seq(call(wide.context, draw), assign(wide.context, last, ends.post))
     with pytest.raises(Unproved, match="close enough"):
         concluded(wide, again, amount(made, "1/2 + delta"))
+
+
+@pytest.mark.parametrize("near", ["0 <= q<1> - q<2> and q<1> - q<2> <= 3", "0 <= q<2> - q<1> and q<2> - q<1> <= 3"])
+def test_the_arguments_of_a_call_are_close_from_either_side(near: str) -> None:
+    made = calling(mechanism(vm.laplace(NUMBERS, scale=4), distance=2))
+    with pytest.raises(Unproved, match="close enough"):
+        prove(oracle(made, "1/2", near), "1/2")
+    assert proves(oracle(made, "1/2", near.replace("<= 3", "<= 2")), "1/2")
 
 
 def test_automatic_proofs_charge_calls_the_same() -> None:

@@ -1,18 +1,22 @@
 """Pointwise equality: from each output by itself to all of them, and what that needs."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from tests.logic.kernel.enumerator import World, excess
-from tests.logic.kernel.proving import amount, facts, oracle, program, term
+from tests.logic.kernel.proving import amount, facts, oracle, program, prove, term
 
+import viameter as vm
 from viameter.errors import ParameterError
 from viameter.logic.kernel.before import Choice
 from viameter.logic.kernel.context import RESULT
 from viameter.logic.kernel.judgment import Unproved
+from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules.finite import finite
 from viameter.logic.kernel.rules.fixed import is_still
 from viameter.logic.kernel.rules.laplace_rules import laplace_simple
+from viameter.logic.kernel.rules.mechanism import mechanism
 from viameter.logic.kernel.rules.pointwise import pointwise
 from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import assign, seq, skip
@@ -22,6 +26,7 @@ from viameter.logic.lang.core import Assign, Sample
 from viameter.logic.lang.scales import Unit
 from viameter.logic.lang.terms import ONE, ZERO, Num, Var
 from viameter.logic.solving.oracle import Oracle
+from viameter.measures import ApproxDP
 
 ASKED = "r<1> == out.R => r<2> == out.R"
 
@@ -117,6 +122,15 @@ def test_a_delta_is_counted_for_every_output() -> None:
         pointwise(asks, spent, outputs=(0,))
     with pytest.raises(Unproved, match="cost of delta"):
         pointwise(asks, spent, budget={"delta": ZERO}, outputs=(0, 1))
+
+
+def test_a_proof_by_outputs_has_no_delta_whatever_else_it_spends() -> None:
+    numbers = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+    called = mechanism(vm.gaussian(numbers, scale=4).to(ApproxDP, epsilon="1/2"))
+    for body in (("r :=$ call m(q)",), ("x :=$ lap(1/eps, q)", "r :=$ call m(x)")):
+        made = replace(program(*body), mechanisms={"m": called})
+        with pytest.raises(ParameterError, match="delta = 0"):
+            prove(oracle(made, "eps + 1/2 + delta"), "eps + 1/2 + delta", Proof(pointwise=True))
 
 
 def test_without_counting_the_delta_of_every_output_something_false_would_follow() -> None:

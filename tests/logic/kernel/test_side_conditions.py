@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.logic.kernel.enumerator import World, excess
+from tests.logic.kernel.enumerator import World, excess, value
 from tests.logic.kernel.proving import CLOSE, oracle, program, prove, proves, term
 
 from viameter.arith import dyadic
@@ -18,7 +18,7 @@ from viameter.logic.kernel.judgment import Unproved
 from viameter.logic.kernel.proof import Proof
 from viameter.logic.kernel.rules import structure
 from viameter.logic.lang.core import Program
-from viameter.logic.lang.terms import ONE, ZERO, Num, Term, Var
+from viameter.logic.lang.terms import ONE, TRUE, ZERO, App, Num, Term, Var, ite
 from viameter.logic.solving.oracle import Oracle
 
 LINE = 5
@@ -151,6 +151,50 @@ def test_a_coins_shift_does_not_depend_on_the_coin(monkeypatch: pytest.MonkeyPat
     drawn = Choice(Var(next_drawn("b").name, "bool"))
     assert proves(oracle(made, "0", UNRELATED), "0", Proof(choices={line: drawn}, split=frozenset({line + 1})))
     assert leak(made, {"q": 1}, {"q": 0}, Fraction(1)) == Fraction(1, 2)
+
+
+@for_each(("probability", "sure"), [("0", "not b"), ("1", "b")])
+def test_a_coin_that_always_falls_the_same_way_is_not_turned(probability: str, sure: str) -> None:
+    """It costs nothing: if it could be turned, one run would give 1 and the other 0, for free."""
+    made = program(f"b :=$ flip({probability})", f"if (q == 1) == ({sure}) then", "  r := 1", "end", budgets=())
+    line = LINE - 1
+    with pytest.raises(ParameterError, match="always falls the same way"):
+        prove(oracle(made, "0", UNRELATED), "0", Proof(choices={line: Choice(TRUE)}, split=frozenset({line + 1})))
+    assert leak(made, {"q": 1}, {"q": 0}, Fraction(10**9)) == 1
+
+
+def test_a_bound_is_the_same_in_both_runs() -> None:
+    """A bound that one run draws would be another number each time, and cost what it happens to be."""
+    made = program("n :=$ uniform(0, 3)", "r :=$ gauss(3, q)", budgets=())
+    for bound, why in (("n<1>", "must be public"), ("q<2>", "must be public"), ("n<2>", "must be public")):
+        asks = oracle(made, "1/2*rho")
+        with pytest.raises(ParameterError, match=why):
+            prove(asks, "1/2*rho", Proof(choices={LINE: Choice(ZERO, (term(asks, bound),))}))
+
+
+@for_each(("then", "orelse"), [(2, -3), (-2, 3), (-2, -3), (2, 3), (0, -1)])
+def test_a_shift_by_cases_costs_its_size_in_each_case(then: int, orelse: int) -> None:
+    case = ite(Var("b", "bool"), Num(then), Num(orelse))
+    for first, size in ((True, abs(then)), (False, abs(orelse))):
+        for rate in (Num(5), Var("n")):
+            found = before.times(rate, App("abs", (case,)))
+            assert value(found, {"b": first, "n": 5}) == 5 * size
+
+
+def test_what_is_known_of_elements_ends_with_the_list() -> None:
+    """A read past the end gives 0, whatever holds of elements: here they are at least 1, and r tells that q is large."""
+    made = program(
+        "if l[q] >= 1 then", "  r := 0", "else", "  r := 1", "end",
+        inputs=("q: int", "l: list"), requires=("0 <= q and q <= len(l)",), each=("l: l[any.k] >= 1",),
+    )  # fmt: skip
+    with pytest.raises(Unproved, match="same branch"):
+        prove(oracle(made, "0"), "0")
+    below = program(
+        "if l[q] >= 1 then", "  r := 0", "else", "  r := 1", "end",
+        inputs=("q: int", "l: list"), requires=("0 <= q and q < len(l)",), each=("l: l[any.k] >= 1",),
+    )  # fmt: skip
+    assert proves(oracle(below, "0"), "0")
+    assert leak(made, {"q": 0, "l": (1,)}, {"q": 1, "l": (1,)}, Fraction(10**9)) == 1
 
 
 def test_a_rotation_does_not_depend_on_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:

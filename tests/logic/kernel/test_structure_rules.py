@@ -93,6 +93,10 @@ def test_a_conditional_is_about_its_own_branches_with_one_end_and_one_budget() -
         cond(statement, statement, then, assign(asks.context, two, ()))
     with pytest.raises(ParameterError, match="different budgets"):
         cond(statement, statement, then, consequence(asks, orelse, budget={"eps": Num(1)}))
+    for mine, theirs in ((1, 2), (2, 1)):
+        less_or_more = consequence(asks, orelse, budget={"eps": Num(theirs)})
+        with pytest.raises(ParameterError, match="different budgets"):
+            cond(statement, statement, consequence(asks, then, budget={"eps": Num(mine)}), less_or_more)
     with pytest.raises(ParameterError, match="contexts"):
         cond(statement, statement, then, assign(other.context, two, equal))
     halves = [assign_one(asks.context, part, equal, side=1) for part in (one, two)]
