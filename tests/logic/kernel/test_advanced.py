@@ -124,6 +124,20 @@ def test_noise_that_is_private_both_ways_costs_less_than_the_sum() -> None:
     assert isinstance(told, Num) and 4 * MILLION < told.value < 631 * MILLION // 100
 
 
+def test_the_direction_that_costs_more_stands_for_both() -> None:
+    asks, back, loop = both_ways("lap(10, q)", "x", 20, "abs(q<1> - q<2>) <= 1")
+    draw = loop.body.statements[0]
+    assert isinstance(draw, Sample)
+    found = []
+    for first, second in ((1, 1), (1, 2), (2, 1), (2, 2)):
+        ways = []
+        for way, times in ((asks, first), (back, second)):
+            body = by_frame(way, loop, 20, laplace_simple(way.context, draw))
+            ways.append(consequence(way, body, budget={"1": Num(times * MILLION // 10), "delta": Num(times * 1000)}))
+        found.append(dict(compose(asks, back, loop, 20, (ways[0], ways[1]), "1/1000").budget))
+    assert found[0] != found[1] == found[2] == found[3]
+
+
 def one_way(asks: Oracle, loop: While, times: int, shift: str) -> Judgment:
     """The body by the rule of sampling, with what ghosts spend settled to 1/10."""
     within = [Clause(le(cost("1"), Num(MILLION // 10))), *(Clause(le(cost(base), ZERO)) for base in ("delta", "ln(2)"))]

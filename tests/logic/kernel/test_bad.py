@@ -1,5 +1,6 @@
 """Up to bad: what holds unless noise is large holds with a delta, and only for what has partners."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,7 @@ from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import assign, seq
 from viameter.logic.kernel.rules.weakening import consequence
 from viameter.logic.kernel.rules.whole import concluded
-from viameter.logic.lang.core import Assign, If, Sample
+from viameter.logic.lang.core import Assign, Block, If, Sample
 from viameter.logic.lang.scales import Unit
 from viameter.logic.lang.terms import Num, not_
 from viameter.logic.solving.oracle import Oracle
@@ -134,11 +135,11 @@ def test_the_premise_ends_in_not_bad_implies_the_conclusion() -> None:
     ("body", "at"),
     [
         (("x :=$ lap(1/ln(2))", "x := x + 100", "r := 0"), 0),
+        (("x :=$ lap(1/ln(2))", "if q > 0 then", "  x := 100", "end", "r := 0"), 0),
         (("x :=$ lap(1/ln(2))", "x :=$ lap(1/ln(2))", "r := 0"), 0),
         (("x :=$ lap(1/ln(2))", "x :=$ lap(1/ln(2))", "r := 0"), 1),
         (("c := 0", "x :=$ lap(1/ln(2), c)", "c := 50", "r := 0"), 1),
         (("x := 0", "x :=$ lap(1/ln(2), x)", "r := 0"), 1),
-        (("x :=$ lap(1/ln(2), x)", "r := 0"), 0),
     ],
 )  # fmt: skip
 def test_the_event_is_decided_by_one_draw(body: tuple[str, ...], at: int) -> None:
@@ -147,6 +148,16 @@ def test_the_event_is_decided_by_one_draw(body: tuple[str, ...], at: int) -> Non
     assert isinstance(draw, Sample)
     with pytest.raises(ParameterError):
         Bad(draw, 3).check_decided(made.body)
+
+
+def test_the_event_is_about_the_center_before_the_draw() -> None:
+    """x :=$ lap(1/ln(2), x) as no text says it: afterwards x - x is 0, and no event at all."""
+    made = program("x :=$ lap(1/ln(2), q)", "r := 0", budgets=())
+    draw, last = made.body
+    assert isinstance(draw, Sample)
+    around_itself = replace(draw, law=replace(draw.law, center=draw.target))
+    with pytest.raises(ParameterError, match="the center speaks of x"):
+        Bad(around_itself, 3).check_decided(Block((around_itself, last)))
 
 
 def test_the_draw_is_made_always_and_once() -> None:

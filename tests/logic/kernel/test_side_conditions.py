@@ -182,7 +182,7 @@ def test_a_shift_by_cases_costs_its_size_in_each_case(then: int, orelse: int) ->
 
 
 def test_what_is_known_of_elements_ends_with_the_list() -> None:
-    """A read past the end gives 0, whatever holds of elements: here they are at least 1, and r tells that q is large."""
+    """A read past the end gives 0, whatever holds of elements: here they are at least 1, and r tells of q."""
     made = program(
         "if l[q] >= 1 then", "  r := 0", "else", "  r := 1", "end",
         inputs=("q: int", "l: list"), requires=("0 <= q and q <= len(l)",), each=("l: l[any.k] >= 1",),
