@@ -231,6 +231,17 @@ def test_personalised_guarantees_are_those_of_each_class() -> None:
         nb.personalised(["staff"], nb.bounded())
 
 
+@for_each("names", [["a", "b"], ["b", "a"], ["a", "b", "c"]])
+def test_classes_whose_losses_cannot_be_compared_have_none_together(names: list[str]) -> None:
+    """No class stands for the others: one has the greater epsilon, and another the greater delta."""
+    losses = {"a": vm.approx(1, "1e-3"), "b": vm.approx(2, "1e-6"), "c": vm.approx("1/2", "1e-7")}
+    leaf = nb.leaf(nb.whole(), {name: losses[name] for name in names})
+    with pytest.raises(NoTheorem, match="cannot be compared"):
+        nb.compose(nb.personalised(names), [leaf])
+    above = {**{name: losses[name] for name in names}, "most": vm.approx(2, "1e-3")}
+    assert nb.compose(nb.personalised([*names, "most"]), [nb.leaf(nb.whole(), above)]).loss == above["most"]
+
+
 def test_losses_per_unit_of_a_metric_are_in_proportion() -> None:
     leaf = nb.leaf(nb.whole(), vm.pure(1), granularity=nb.geo(1))
     for radius in ("1/3", "1", "5/2"):
