@@ -1,9 +1,11 @@
 """The tally counts what composition says, query by query; the meter refuses, charges and guards as odometers do."""
 
 import copy
+import itertools
 import os
 import pickle
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from random import Random
@@ -16,7 +18,7 @@ from tests.neighborhood.test_against_brute_force import FAMILIES
 from tests.neighborhood.test_against_brute_force_in_place import by_column, by_id, contributions
 from tests.neighborhood.test_against_brute_force_of_graphs import incident, induced, spans
 from tests.processes import alone
-from tests.threads import in_threads
+from tests.threads import PATIENCE, in_threads
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -306,6 +308,33 @@ def test_threads_share_one_meter_and_none_goes_over() -> None:
     assert meter.spent == vm.pure(1)
     assert sorted(answered) == [0] * 10 + [1] * 10
     assert len(meter.tally.history) == 20
+
+
+def test_a_charge_is_looked_at_and_counted_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two that fit the budget each, and not together, one is refused, wherever the other is just then."""
+    part = nb.partition(2)[0]
+    tally = nb.PatternTally(nb.unbounded(), vm.PureDP, budget=vm.pure(1))
+    refused: list[OverBudget] = []
+
+    def charge() -> None:
+        try:
+            tally.charge(nb.leaf(part, vm.pure("3/5")))
+        except OverBudget as error:
+            refused.append(error)
+
+    other, look, looks = threading.Thread(target=charge), tally._worst, itertools.count()
+
+    def meanwhile(*given: Any) -> vm.Loss:
+        found = look(*given)
+        if next(looks) == 0:  # it was found to fit, and is not counted yet
+            other.start()
+            other.join(0.2)
+        return found
+
+    monkeypatch.setattr(tally, "_worst", meanwhile)
+    charge()
+    other.join(PATIENCE)
+    assert (len(refused), len(tally.history), tally.spent) == (1, 1, vm.pure("3/5"))
 
 
 def test_threads_share_one_tally() -> None:
