@@ -51,6 +51,18 @@ def test_a_folder_whose_real_path_is_a_pattern_is_no_source(folder: Path, name: 
             make_config(folder, datasets=[], sources={"files": {"folder": written}})
 
 
+def test_a_unit_of_which_any_number_of_rows_counts_is_not_registered(folder: Path) -> None:
+    """Hardly a question of it could be asked, and what a dataset is stays so for good."""
+    with opened(folder) as service:
+        for unit in ({"per": "ward"}, {"per": "wait"}):
+            asked = {**BODY, "source": "files", "table": "visits.csv", "unit": unit}
+            with pytest.raises(ParameterError, match=r"say how much of one .* counts in a question"):
+                service.catalog.register("visits", asked, by="ann")
+            assert "visits" not in service.catalog.names()
+            assert "visits" not in [scope.name for scope in service.ledger.scopes()]
+        service.catalog.register("visits", {**asked, "unit": {"per": "ward", "rows": 3}}, by="ann")
+
+
 def document(budget: str) -> dict[str, Any]:
     """What is registered, under a budget."""
     return {**BODY, "source": "files", "table": "wages.csv", "budget": {"pure": budget}}

@@ -109,6 +109,15 @@ def test_the_order_of_the_names_in_a_question_does_not_matter(running: Running) 
     assert running.ask(ANALYST, question=shuffled, key="order").json()["replayed"] is True
 
 
+def test_columns_that_are_derived_in_another_order_are_another_question(running: Running) -> None:
+    derived = {"late": "wait > 60", "long": "wait > 120"}
+    question = {**QUESTION, "derive": derived}
+    assert running.ask(ANALYST, question=question, key="derived").status_code == 200
+    assert running.ask(ANALYST, question=question, key="derived").json()["replayed"] is True
+    turned = {**question, "derive": dict(reversed(derived.items()))}
+    assert error(running.ask(ANALYST, question=turned, key="derived")) == (422, "key_taken")
+
+
 @pytest.mark.parametrize("key", ["", "a b", "x" * 201, "\u00e9", "tab\tin"])
 def test_what_is_no_key_is_refused(running: Running, key: str) -> None:
     spent = running.spent()
@@ -270,6 +279,26 @@ def test_a_limit_of_ones_own_holds_too(run_service: Start) -> None:
     people = running.api("custodian-visits", "GET", "/datasets/visits/budgets").json()["people"]
     assert set(people) == {ANALYST}
     assert people[ANALYST]["share_spent"] > 0.99
+
+
+def test_a_limit_that_is_set_while_a_question_is_about_to_be_charged_holds(
+    run_service: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running, asked = run_service(), []
+
+    def after_a_limit_is_set(*given: Any, **named: Any) -> Any:
+        if not asked:
+            limit = {"budget": {"zcdp": "1/2000"}, "why": "less than the question costs"}
+            path = f"/datasets/visits/budgets/{ANALYST}"
+            assert running.api("custodian-visits", "PUT", path, json=limit).status_code == 200
+        asked.append(given)
+        return release_of(*given, **named)
+
+    monkeypatch.setattr(desk, "release_of", after_a_limit_is_set)
+    spent = running.spent()
+    assert error(running.ask(ANALYST)) == (409, "over_budget")
+    assert (len(asked), running.spent()) == (2, spent)
+    assert running.ask("analyst-all").status_code == 200
 
 
 def test_what_is_not_understood_costs_nothing(running: Running) -> None:
