@@ -137,6 +137,9 @@ def test_a_tally_without_a_budget_counts_what_has_no_bound() -> None:
 def test_a_tally_with_two_numbers_is_held_to_both() -> None:
     parts = nb.partition(2)
     tally = nb.PatternTally(nb.unbounded(), vm.ApproxDP, budget=vm.approx(1, "1e-6"))
+    for over_in_one in (vm.approx("1.1", 0), vm.approx(0, "2e-6")):
+        with pytest.raises(OverBudget):
+            tally.charge(nb.leaf(parts[0], over_in_one))
     tally.charge(nb.leaf(parts[0], vm.approx(1, 0)))
     tally.charge(nb.leaf(parts[1], vm.approx(0, "1e-6")))
     assert tally.spent == vm.approx(1, "1e-6")
