@@ -1,9 +1,12 @@
 """The text of tables on an engine and of the metric that counts units: what the library writes, and nothing else."""
 
+import itertools
 from typing import Any
 
 from tests.cases import for_each
 
+import viameter as vm
+from viameter.errors import ViameterError
 from viameter.query.database import DatabaseOnEngine
 from viameter.query.expressions import Kind, Schema
 from viameter.query.expressions.types import BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, integer
@@ -160,6 +163,23 @@ def test_long_texts_take_no_time() -> None:
     tables = ", ".join(f"'{n}': engine_table(Schema('a': TEXT))" for n in range(2_000))
     assert tables_of(f"engine_database({{{tables}}})") and not tables_of(f"engine_database({{{tables}, }})")
     assert read_units("UnitDistance('user', by='" + "\\" * 100_001 + "')") is None
+
+
+def test_a_metric_that_the_library_refuses_for_a_domain_does_not_fit_it() -> None:
+    kinds: tuple[dict[str, Any], ...] = ({}, {"nan": True}, {"bounds": (0, 1)}, {"bounds": (0, 1), "nan": True})
+    domains: list[Any] = [vm.vectors(int), vm.vectors(str), vm.vectors(int, size=3), vm.scalars(int), vm.scalars(str)]
+    domains += [make(float, **kind) for make in (vm.vectors, vm.scalars) for kind in kinds]
+    metrics = [make() for make in (vm.L1Distance, vm.L2Distance, vm.LInfDistance, vm.AbsoluteDistance)]
+    fit = []
+    for domain, metric in itertools.product(domains, metrics):
+        try:
+            vm.Space(domain, metric)
+        except ViameterError:
+            assert not Place(repr(domain), repr(metric)).is_fitting, (domain, metric)
+        else:
+            fit.append((domain, metric))
+    assert 8 <= len(fit) < len(domains) * len(metrics)
+    assert any(Place(repr(domain), repr(metric)).is_fitting for domain, metric in fit)
 
 
 def test_a_metric_of_units_measures_tables_on_an_engine_and_counts() -> None:
