@@ -25,6 +25,9 @@ from queue import SimpleQueue
 from tests.mutants.mutant import Mutant, mutants_of, rooms
 from tests.reach import ROOT, Reach
 
+ENDED = " ended with "
+"""Between the file of a test that ended all tests, and how it did."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -78,9 +81,11 @@ def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: 
 
         with ThreadPoolExecutor(jobs) as pool:
             results = list(pool.map(judge, chosen))
-        killers = sorted({result.killer for result in results if result.killer})
+        killers = sorted({_place(result.killer) for result in results if result.killer})
         failing = set(_failures(killers, copies.get(), checkout, limit, stop=False)) if killers else set()
-    return [Result(r.mutant, None if r.killer in failing else r.killer, r.seconds) for r in results]
+    return [
+        Result(r.mutant, None if r.killer and _place(r.killer) in failing else r.killer, r.seconds) for r in results
+    ]
 
 
 def report(room: str, results: list[Result]) -> int:
@@ -136,7 +141,7 @@ def _batches(tests: list[Path]) -> Iterator[list[Path]]:
 
 
 def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, stop: bool) -> list[str]:
-    """The tests that fail with a copy of the sources; the file's name if it cannot be imported."""
+    """The tests that fail with a copy of the sources; the first file and how it ended, if tests ended all together."""
     options = ["-q", "-p", "no:cacheprovider", "-m", "not long", "-rfE", "--tb=no", "--no-header"]
     command = [sys.executable, "-m", "pytest", *options, *(["-x"] if stop else []), *tests]
     environment = {
@@ -160,8 +165,13 @@ def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, sto
         text = said.read()
     failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.MULTILINE)
     if status not in (0, 5) and not failed:
-        return [f"{tests[0]} ({text.strip().splitlines()[-1] if text.strip() else 'no output'})"]
+        return [f"{tests[0]}{ENDED}{status}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}"]
     return failed
+
+
+def _place(killer: str) -> str:
+    """The test that killed a mutant, or its file, if the tests ended before they told which one."""
+    return killer.partition(ENDED)[0]
 
 
 if __name__ == "__main__":

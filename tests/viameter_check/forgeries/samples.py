@@ -111,6 +111,10 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
         lambda: vm.Space(vm.vectors(float, bounds=(0, 1), nan=True), zoo.ADDED) >> vm.impute(value=2),
         1,
     ),
+    "impute below": (
+        lambda: vm.Space(vm.vectors(float, bounds=(0, 1), nan=True), zoo.ADDED) >> vm.impute(value=-2),
+        1,
+    ),
     "column": (lambda: vm.Space(zoo.TABLE, zoo.ADDED) >> vm.column("age"), 1),
     "count": (lambda: _bounded(zoo.ADDED) >> vm.count(), 1),
     "count public": (lambda: vm.Space(SIZED, zoo.ADDED) >> vm.count(), 1),

@@ -68,7 +68,10 @@ FORGERIES: dict[str, list[Forgery]] = {
             for row in (["clamp", "0", "9"], ["impute", "0"], ["cast", "str"], ["to_grid", "1"], ["column", "who"])
         ),
         ("the column that names users is left out", "select of users", {"parameters.row": ["select", "age"]}),
-        ("what is imputed is out of bounds", "impute bounded", {"output.domain": "vectors(float, bounds=(0.0, 1.0))"}),
+        *(
+            ("what is imputed is out of bounds", sample, {"output.domain": "vectors(float, bounds=(0.0, 1.0))"})
+            for sample in ("impute bounded", "impute below")
+        ),
     ],
     "count-of-rows": [("a count is a category", "count", {"output.metric": DISCRETE})],
     "sum-of-added-rows": [("a sum is a category", "sum", {"output.metric": DISCRETE})],

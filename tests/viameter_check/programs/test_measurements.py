@@ -4,7 +4,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -260,6 +260,23 @@ def test_the_witness_is_checked_and_bound_to_its_place() -> None:
         assert refused_at(found) == "derivation.parameters.mechanisms.m"
 
 
+def _always(loss: vm.Loss, _: Any) -> vm.Loss:
+    return loss
+
+
+def test_what_a_mechanism_takes_on_trust_is_not_taken_over_by_a_program() -> None:
+    integers = vm.Space(vm.scalars(int), vm.AbsoluteDistance())
+    calls = document("a mechanism")
+    for loss in (vm.pure("1/1000"), vm.approx("1/1000", "1/1000000")):
+        vouched = vm.measurement(
+            integers, function=abs, measure=loss.measure, privacy=partial(_always, loss), trust="it is so"
+        )
+        text = vouched.certificate(2).text
+        assert check(text).ok and check(text).claims
+        report = check(changed(calls, ((*NODE, "parameters", "mechanisms", 0, 1), text)))
+        assert not report.ok and "rests on trust, which a program does not take over" in str(report)
+
+
 def test_without_the_solver_the_certificate_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     text = _text("number", 1)
     checking.proven.cache_clear()
@@ -285,6 +302,8 @@ def test_a_program_that_sees_slots_is_not_run_on_rows(line: str) -> None:
         "if q.in[i] == 1 then", "s := s + q[i]", "end", "i := i + 1", "end", "t := 0", "end", "return s\n",
     ])  # fmt: skip
     require_rows_only(read(good), "q")
+    with pytest.raises(Refused):
+        require_rows_only(read(good.replace("+ q[i]\nend", "+ q[i]\nelse\ns := s + 1\nend")), "q")
     with pytest.raises(Refused):
         require_rows_only(read(good.replace("t := 0", line)), "q")
 

@@ -181,6 +181,15 @@ def test_a_loop_that_leaks_at_its_end_is_refused(invariant: str) -> None:
     assert not check_program(leak("2 - i", invariant)).ok
 
 
+def test_a_loop_that_runs_as_often_as_the_input_says_is_refused() -> None:
+    """That both tests agree is shown from the invariant, and not from both being true."""
+    text = "program counts\ninput d: int\nbegin\n  i := 0\n  while i < d do\n    i := i + 1\n  end\nend\nreturn i\n"
+    loop = at(text, "while")
+    annotated = proof(text, neighbors(["d"]), invariants={loop: ["i<1> == i<2>"]}, variants={loop: "d - i"})
+    place, message = refused(certificate(text, "0", annotated))
+    assert place == f"proofs[0].invariants[{loop}]" and "both tests agree" in message
+
+
 @pytest.mark.parametrize(
     ("variant", "what"),
     [("5 - i", ""), ("1 - i", "at least 1"), ("2", "decreases"), ("i", "decreases"), ("len(q) - i", "input list")],
