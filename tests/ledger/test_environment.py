@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,12 +43,21 @@ def _silent(context: BaseException | None) -> bool:
     return context is None or SECRET not in "\n".join(traceback.format_exception_only(context))
 
 
+@cache
+def _read_modules() -> None:
+    """Read the modules that ledgers need: nobody may not be allowed to read them where they are."""
+    with TemporaryDirectory() as name, ledgers.open(Path(name) / "budget.db") as ledger:
+        ledger.define("visits", vm.pure(1), SPACE)
+        charge(ledger, "first")
+
+
 @contextmanager
 def as_nobody() -> Iterator[None]:
     """As a user whom permissions bind: they do not bind root."""
     if os.geteuid() != 0:
         yield
         return
+    _read_modules()
     os.seteuid(65534)
     try:
         yield

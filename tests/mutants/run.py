@@ -65,6 +65,7 @@ def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: 
     """Run mutants in parallel, each in a copy of the sources, with tests below a folder."""
     reach = Reach(checkout)
     with tempfile.TemporaryDirectory(prefix="viameter-mutants-") as scratch:
+        Path(scratch).chmod(0o755)  # some tests act as another user
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(jobs):
             copies.put(shutil.copytree(checkout / "src", Path(scratch, f"copy-{number}", "src")))
