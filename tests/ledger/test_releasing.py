@@ -26,6 +26,7 @@ from viameter.core.deadlines import read_deadline, run_by
 from viameter.errors import (
     AnswerLost,
     LedgerError,
+    MetricMismatch,
     NoTheorem,
     OverBudget,
     ParameterError,
@@ -80,6 +81,27 @@ def test_it_is_charged_before_it_runs_and_stored_before_it_leaves(book: Ledger) 
     assert stored.content == released.content and (stored.seq, request.settled) == (4, 4)
     assert (released.reserved, released.stored, released.replayed, released.value) == (3, 4, False, 17)
     assert kinds(book) == ["reserve", "commit"] and "new" in repr(released)
+
+
+def test_an_answer_is_of_the_scopes_that_paid_for_it(book: Ledger) -> None:
+    book.define("others", vm.pure(1), SPACE)
+    visits, others = (book.meter(SPACE, [1], scopes=[name], by="ann") for name in ("visits", "others"))
+    visits(COUNT, key="k")
+    (request,) = book.store.requests()
+    assert visits.is_of(request, COUNT) and not others.is_of(request, COUNT)
+    assert not visits.is_of(request, SPACE >> vm.count() >> vm.laplace(scale=11))
+
+
+def test_units_of_another_column_are_not_those_of_the_scope(book: Ledger) -> None:
+    rows = vm.tables({"patient": str, "ward": str})
+    patients, wards = (vm.Space(rows, vm.SymmetricIdDistance(name)) for name in ("patient", "ward"))
+    book.define("patients", vm.pure(1), patients)
+    meter = book.meter(patients, {"patient": ["a"], "ward": ["b"]}, scopes=["patients"], by="ann")
+    for space in (wards, vm.Space(rows, vm.SymmetricDistance())):
+        asked = vm.measurement(space, function=len, measure=vm.PureDP, privacy=lambda _: TENTH, trust="for tests")
+        with pytest.raises(MetricMismatch):
+            meter(asked, key="k")
+    assert book.scope("patients").spent == vm.pure(0)
 
 
 def test_what_leaves_is_what_was_stored_also_the_first_time(book: Ledger) -> None:
