@@ -265,6 +265,36 @@ def test_a_share_is_paid_for_as_a_whole_when_it_is_made(book: Ledger) -> None:
     assert book.scope("visits").spent == vm.pure("1/4") and ledgers.verify(book).ok
 
 
+@pytest.mark.parametrize(
+    "share",
+    [
+        Terms.read(vm.pure("1/3"), SPACE, parent="visits"),
+        Terms.read(vm.zcdp("1/100"), SPACE, parent="visits"),
+        Terms.read(vm.pure("1/4"), SPACE, parent="visits", d_in=2),
+        Terms.read(vm.pure("1/4"), nb.bounded(), parent="visits"),
+    ],
+    ids=["more", "another measure", "another distance", "other neighbors"],
+)
+def test_a_share_that_is_not_paid_for_as_a_whole_is_refused(book: Ledger, share: Terms) -> None:
+    book.define("visits", vm.pure(1), SPACE)
+    with pytest.raises(LedgerError, match="is not paid for"):
+        book.reserve(vm.pure("1/4"), scopes=["visits"], opens={"visits/ann": share})
+    # Each that pays pays for all of it.
+    book.define("beside", vm.pure(1), SPACE)
+    with pytest.raises(LedgerError, match="is not paid for"):
+        book.reserve({"visits": vm.pure("1/2"), "beside": vm.pure("1/4")}, opens={"visits/ann": share})
+    assert [scope.name for scope in book.scopes()] == ["beside", "visits"] and book.scope("visits").spent == vm.pure(0)
+
+
+@pytest.mark.parametrize("renews", ["day", "week", "month", "year", "rows"])
+def test_a_share_does_not_outlive_the_period_that_paid_for_it(book: Ledger, renews: Any) -> None:
+    book.define("visits", vm.pure(1), SPACE, renews=renews)
+    terms = Terms.read(vm.pure("1/4"), SPACE, parent="visits")
+    with pytest.raises(LedgerError, match="starts over"):
+        book.reserve(vm.pure("1/4"), scopes=["visits"], opens={"visits/ann": terms})
+    assert book.scope("visits").spent == vm.pure(0)
+
+
 def test_all_of_a_closed_scope_is_spent(book: Ledger) -> None:
     book.define("visits", vm.pure(1), SPACE)
     book.define("ann", vm.pure(1), SPACE)
