@@ -295,6 +295,22 @@ def test_a_share_does_not_outlive_the_period_that_paid_for_it(book: Ledger, rene
     assert book.scope("visits").spent == vm.pure(0)
 
 
+@pytest.mark.parametrize("spent", [False, True])
+def test_a_share_is_lowered_and_never_raised(book: Ledger, spent: bool) -> None:
+    book.define("visits", vm.pure(1), SPACE)
+    terms = Terms.read(vm.pure("1/4"), SPACE, parent="visits")
+    book.reserve(vm.pure("1/4"), scopes=["visits"], opens={"visits/ann": terms})
+    if spent:
+        charged(book, vm.pure("1/10"), "visits/ann")
+    for more in (vm.pure("1/2"), vm.pure("250001/1000000")):
+        with pytest.raises(LedgerError, match="not raised without"):
+            book.set_budget("visits/ann", more, why="more")
+    assert book.set_budget("visits/ann", vm.pure("1/5"), why="less").budget == vm.pure("1/5")
+    with pytest.raises(LedgerError, match="not raised without"):
+        book.set_budget("visits/ann", vm.pure("1/4"), why="as before")
+    assert ledgers.verify(book).ok
+
+
 def test_all_of_a_closed_scope_is_spent(book: Ledger) -> None:
     book.define("visits", vm.pure(1), SPACE)
     book.define("ann", vm.pure(1), SPACE)
