@@ -15,6 +15,7 @@ import viameter as vm
 from viameter import ledger as ledgers
 from viameter.errors import LedgerUnavailable
 from viameter.ledger.locking import locked
+from viameter.ledger.writer import Line, Ticket, call_alone
 
 
 def test_the_lock_of_a_file_is_held_by_one(tmp_path: Path) -> None:
@@ -69,3 +70,15 @@ def test_all_who_are_written_together_hear_that_it_failed(monkeypatch: pytest.Mo
     assert all(isinstance(heard[key], LedgerUnavailable) for key in ("a", "b", "c"))
     monkeypatch.undo()
     assert book.scope("visits").spent == vm.pure("1/10") and ledgers.verify(book).ok
+
+
+def test_who_stands_in_for_the_writer_knows_whether_somebody_writes() -> None:
+    """A fork, or a close, must not believe so because it has waited for long."""
+    told: list[bool] = []
+    writing = Ticket(None)
+    lines: list[tuple[Line, bool]] = [({}, True), ({writing: None}, False)]
+    for line, nobody_writes in lines:
+        other = threading.Thread(target=call_alone, args=(line, 0.05, told.append))
+        other.start()
+        other.join(PATIENCE)
+        assert told.pop() is nobody_writes and list(line) == ([] if nobody_writes else [writing])
