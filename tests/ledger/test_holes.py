@@ -419,3 +419,18 @@ def test_to_open_a_ledger_again_lets_go_of_no_locks(tmp_path: Path) -> None:
 def test_a_request_names_so_many_scopes_and_no_more() -> None:
     with pytest.raises(ParameterError, match="1000 of them at most"):
         ledgers.in_memory().reserve(dict.fromkeys((f"s{number}" for number in range(1001)), vm.pure("1/10")))
+
+
+@pytest.mark.parametrize("what", ["content = x'3332'", "content = x''", "content = NULL", "number = 1"])
+def test_an_answer_that_was_changed_in_the_table_is_not_released(tmp_path: Path, what: str) -> None:
+    location = tmp_path / "budget.db"
+    asked = SPACE >> vm.count() >> vm.laplace(scale=10)
+    with ledgers.open(location) as ledger:
+        ledger.define("visits", vm.pure(1), SPACE)
+        meter = ledger.meter(SPACE, [1, 2, 3], scopes=["visits"], by="ann")
+        first = meter(asked, key="k")
+        change(location, f"UPDATE ledger_answers SET {what}")
+        for again in (lambda: ledger.replay("k", by="ann"), lambda: meter(asked, key="k")):
+            with pytest.raises(LedgerTampered, match="not the one that was released"):
+                again()
+        assert ledger.scope("visits").spent == vm.pure("1/10") and first is not None
