@@ -25,11 +25,11 @@ setup-run:
 setup: ## set up everything that development needs
 	@scripts/setup dev
 
-check: setup ## within a minute: linters, types, and the tests that what you changed can break
+check: setup ## within a minute: linters, types, and the tests that what you changed can break; BASE=main
 	@$(MAKE) --no-print-directory --jobs=3 lint types changed
 
 ifdef ROOM
-test: setup ## everything that a landing needs; ROOM=ledger for the tests of one room
+test: setup ## everything that a landing needs; ROOM=ledger for one room, OPTIONS=... for pytest
 	@$(TIERS) $(ROOM) $(OPTIONS)
 else
 test: setup
@@ -42,13 +42,18 @@ test-long: setup ## the tests marked long, of all rooms or of ROOM
 	$(call say,pytest: the long tests)
 	@$(TIERS) --long $(ROOM) $(OPTIONS)
 
-mutants: setup ## edits of the sources that tests must notice, of all rooms or of ROOM
+mutants: setup ## edits of the sources that tests must notice, of all rooms or of ROOM; OPTIONS="--only TEXT"
 	@$(BIN)/python -m tests.mutants.run $(ROOM) $(OPTIONS)
+
+empty :=
+comma := ,
+OF_ROOM = $(if $(ROOM),--include='$(subst $(empty) ,$(comma),$(foreach room,$(ROOM),src/viameter/$(room)/* src/$(room)/*))')
 
 coverage: setup ## which branches the tests run, of all rooms or of ROOM, as pages in docs/_build/coverage
 	@$(BIN)/coverage erase
 	@$(TIERS) --coverage $(ROOM) $(OPTIONS)
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet && $(BIN)/coverage report --skip-covered --sort=cover
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage html --quiet $(OF_ROOM)
+	@$(BIN)/coverage report --skip-covered --sort=cover $(OF_ROOM)
 
 changed: setup
 	$(call say,pytest: the tests that what changed can break)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.reach import ROOT, Reach
-from tests.tiers import Shard, all_shards, run
+from tests.tiers import Shard, all_shards, end_on_signals, run
 
 
 def main() -> None:
@@ -27,8 +27,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40, help="no test is started after that")
     parser.add_argument("--list", action="store_true", help="list the tests, nearest first")
     options = parser.parse_args()
+    end_on_signals()
     until = time.time() + options.seconds
-    changed = changed_files(options.base)
+    try:
+        changed = changed_files(options.base)
+    except subprocess.CalledProcessError as error:
+        parser.error(error.stderr.strip())
     shards = shards_of(changed)
     if options.list:
         print("\n".join(path for shard in shards for path in shard.paths))
@@ -57,17 +61,28 @@ def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard
     for path in changed:
         if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
             tests.setdefault(str(path), 0)  # its examples
-        elif path.suffix != ".py" and path.parts[0] == "src":  # a template, a style sheet, a table of data
-            tests |= {str(test.relative_to(ROOT)): 1 for test in (ROOT / "tests" / _room_of(path)).rglob("test_*.py")}
-    narrowed: list[tuple[bool, int, Shard]] = []
+        elif path.suffix != ".py" and _room_of(path):  # a template, a style sheet, a table of data
+            tests |= _tests_beside(path)
+    narrowed: list[tuple[bool, int, float, Shard]] = []
     for shard in all_shards():
         if shard.only == "spark" and "query" not in rooms:
             continue
         paths = tuple(test for test in tests if _is_in(test, shard.paths))
         if paths:
             own = shard.name.partition("/")[0] in rooms
-            narrowed.append((not own, min(tests[path] for path in paths), replace(shard, paths=paths)))
-    return [shard for _, _, shard in sorted(narrowed, key=lambda each: each[:2])]
+            far = [tests[path] for path in paths]
+            narrowed.append((not own, min(far), sum(far) / len(far), replace(shard, paths=paths)))
+    return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:3])]
+
+
+def _tests_beside(path: Path) -> dict[str, int]:
+    """The tests of a file's room: those of folders that mirror the file's come first."""
+    room, folders = _room_of(path), path.parent.parts
+    found = {}
+    for test in (ROOT / "tests" / room).rglob("test_*.py"):
+        parts = test.relative_to(ROOT / "tests").parent.parts
+        found[str(test.relative_to(ROOT))] = sum(part not in folders for part in parts) + (len(parts) == 1)
+    return found
 
 
 def _is_in(path: str, places: Iterable[str]) -> bool:
@@ -82,7 +97,7 @@ def _room_of(path: Path) -> str:
 
 def _is_read(path: Path) -> bool:
     """Whether the import graph, or the folder, tells what a file can break."""
-    return path.parts[0] in ("src", "tests", "docs") or path.suffix in (".py", ".md")
+    return path.parts[0] in ("src", "tests") or path.suffix == ".md"
 
 
 def _git(*arguments: str) -> list[str]:
@@ -91,4 +106,7 @@ def _git(*arguments: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

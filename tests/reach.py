@@ -46,6 +46,8 @@ class Reach:
         """The test files that can reach some files of the checkout, with their distance from them, nearest first."""
         names = {_name_of(path) for path in changed if path.suffix == ".py"}
         distances = dict.fromkeys(names & set(self.modules), 0)
+        # What imports a module that is there no more cannot be imported itself.
+        distances |= dict.fromkeys(self._importers_of_missing(names - set(self.modules)) - set(distances), 0)
         frontier = list(distances)
         while frontier:
             found = {importer for name in frontier for importer in self.importers.get(name, ())} - set(distances)
@@ -62,6 +64,14 @@ class Reach:
 
         tests = [name for name in distances if _is_test(self.modules[name].path)]
         return {self.modules[test].path.relative_to(self.root): distances[test] for test in sorted(tests, key=order)}
+
+    def _importers_of_missing(self, names: set[str]) -> set[str]:
+        def is_missing(source: str, attribute: str) -> bool:
+            return source in names or f"{source}.{attribute}" in names
+
+        return {
+            name for name, module in self.modules.items() if any(is_missing(*bound) for bound in module.bound.values())
+        }
 
     def _tests_of_the_room(self, name: str) -> list[str]:
         top, _, rest = name.partition(".")

@@ -87,15 +87,17 @@ class Processes:
         self._running: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
-    def run(self, command: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
-        """Run a command in a process group of its own: its status and all that it said."""
+    def run(
+        self, command: Sequence[str], environment: dict[str, str], *, cwd: Path = ROOT, limit: float | None = None
+    ) -> tuple[int, str]:
+        """Run a command in a process group of its own, for some time at most: its status and all that it said."""
         with tempfile.TemporaryFile("w+") as said:
             with self._lock:
                 if self._stopped:
-                    return -signal.SIGTERM, ""
+                    return -signal.SIGINT, ""
                 process = subprocess.Popen(
                     command,
-                    cwd=ROOT,
+                    cwd=cwd,
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=said,
@@ -104,18 +106,22 @@ class Processes:
                     start_new_session=True,
                 )
                 self._running.add(process)
-            status = process.wait()
-            with self._lock:
-                self._running.discard(process)
+            try:
+                status = process.wait(limit)
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
             said.seek(0)
             return status, said.read()
 
     def stop(self) -> None:
-        """End what runs, and start nothing more."""
+        """Interrupt what runs, so that it says what failed and tidies up, and start nothing more."""
         with self._lock:
             self._stopped = True
             for process in self._running:
-                os.killpg(process.pid, signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGINT)
 
 
 def main() -> None:
@@ -128,7 +134,7 @@ def main() -> None:
     parser.add_argument("--coverage", action="store_true", help="measure which branches run")
     parser.add_argument("--list", action="store_true", help="list the shards")
     options, passed_on = parser.parse_known_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_on_signals()
     try:
         shards = chosen(options.rooms, all_shards())
     except LookupError as error:
@@ -137,7 +143,16 @@ def main() -> None:
         print("\n".join(shard.name for shard in shards))
         return
     extra = [*passed_on, *(["--shuffle", options.shuffle] if options.shuffle else [])]
-    sys.exit(0 if run(shards, extra, jobs=options.jobs, long=options.long, coverage=options.coverage) else 1)
+    try:
+        sys.exit(0 if run(shards, extra, jobs=options.jobs, long=options.long, coverage=options.coverage) else 1)
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
+
+
+def end_on_signals() -> None:
+    """End as after an interrupt, and with all that runs, if the terminal is closed or this process is told to end."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda which, _: sys.exit(128 + which))
 
 
 def all_shards() -> list[Shard]:

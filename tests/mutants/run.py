@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,9 @@ from queue import SimpleQueue
 
 from tests.mutants.mutant import Mutant, mutants_of, rooms
 from tests.reach import ROOT, Reach
+from tests.tiers import Processes, end_on_signals
 
+PROCESSES = Processes()
 ENDED = " ended with "
 """Between the file of a test that ended all tests, and how it did."""
 
@@ -49,9 +50,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a batch of tests counts as hung")
     options = parser.parse_args()
+    end_on_signals()
     survived = 0
     for room in options.rooms or rooms():
         chosen = [m for m in mutants_of(room) if options.only in m.at or options.only in m.why]
+        if not chosen:
+            parser.error(f"{room} has no mutant whose address or reason has the text {options.only!r}")
         folder = "tests" if options.beyond else f"tests/{room.partition('/')[0]}"
         results = run(chosen, options.tests.resolve(), folder, jobs=options.jobs, limit=options.limit)
         if options.write:
@@ -81,7 +85,12 @@ def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: 
             return result
 
         with ThreadPoolExecutor(jobs) as pool:
-            results = list(pool.map(judge, chosen))
+            try:
+                results = list(pool.map(judge, chosen))
+            except BaseException:
+                PROCESSES.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
         killers = sorted({_place(result.killer) for result in results if result.killer})
         failing = set(_failures(killers, copies.get(), checkout, limit, stop=False)) if killers else set()
     return [
@@ -153,17 +162,7 @@ def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, sto
         "HYPOTHESIS_STORAGE_DIRECTORY": str(copy.parent / "hypothesis"),
         "COLUMNS": "1000",
     }
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(
-            command, cwd=checkout, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            status = process.wait(limit)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-        said.seek(0)
-        text = said.read()
+    status, text = PROCESSES.run(command, environment, cwd=checkout, limit=limit)
     failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.MULTILINE)
     if status not in (0, 5) and not failed:
         return [f"{tests[0]}{ENDED}{status}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}"]
@@ -176,4 +175,9 @@ def _place(killer: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
+    except LookupError as error:
+        sys.exit(str(error))

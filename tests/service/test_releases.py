@@ -284,7 +284,8 @@ def test_a_limit_of_ones_own_holds_too(run_service: Start) -> None:
 def test_a_limit_that_is_set_while_a_question_is_about_to_be_charged_holds(
     run_service: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running, asked = run_service(), []
+    running = run_service()
+    asked: list[Any] = []
 
     def after_a_limit_is_set(*given: Any, **named: Any) -> Any:
         if not asked:

@@ -21,7 +21,7 @@ from viameter.logic.kernel.rules.sampling import sample
 from viameter.logic.kernel.rules.structure import assign, seq
 from viameter.logic.kernel.rules.weakening import consequence
 from viameter.logic.kernel.rules.whole import concluded
-from viameter.logic.lang.core import Assign, Block, If, Sample
+from viameter.logic.lang.core import Assign, Block, If, Laplace, Sample
 from viameter.logic.lang.scales import Unit
 from viameter.logic.lang.terms import Num, not_
 from viameter.logic.solving.oracle import Oracle
@@ -154,7 +154,7 @@ def test_the_event_is_about_the_center_before_the_draw() -> None:
     """x :=$ lap(1/ln(2), x) as no text says it: afterwards x - x is 0, and no event at all."""
     made = program("x :=$ lap(1/ln(2), q)", "r := 0", budgets=())
     draw, last = made.body
-    assert isinstance(draw, Sample)
+    assert isinstance(draw, Sample) and isinstance(draw.law, Laplace)
     around_itself = replace(draw, law=replace(draw.law, center=draw.target))
     with pytest.raises(ParameterError, match="the center speaks of x"):
         Bad(around_itself, 3).check_decided(Block((around_itself, last)))

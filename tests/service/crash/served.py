@@ -137,7 +137,7 @@ class Served:
 
     def __init__(self, folder: Path, program: Sequence[str] = ()) -> None:
         self.folder = folder
-        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "witnesses")}
+        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "witnesses"), "TMPDIR": str(folder)}
         words = ["serve", "--config", "service.toml"]
         says, writes = os.pipe()
         with (folder / "log").open("ab") as log, open(writes, "wb") as out:  # noqa: PTH123
