@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,8 @@ def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard
     reach = reach or Reach()
     tests = {str(path): distance for path, distance in reach.tests_of(changed).items()}
     rooms = {room for path in changed if (room := _room_of(path))}
+    layers = _layers()
+    changed_layers = [layers[room] for room in rooms if room in layers] or [0]
     for path in changed:
         if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
             tests.setdefault(str(path), 0)  # its examples
@@ -69,10 +72,18 @@ def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard
             continue
         paths = tuple(test for test in tests if _is_in(test, shard.paths))
         if paths:
-            own = shard.name.partition("/")[0] in rooms
+            room = shard.name.partition("/")[0]
+            layer = min(abs(layers.get(room, len(layers)) - other) for other in changed_layers)
             far = [tests[path] for path in paths]
-            narrowed.append((not own, min(far), sum(far) / len(far), replace(shard, paths=paths)))
+            narrowed.append((room not in rooms, layer, sum(far) / len(far), replace(shard, paths=paths)))
     return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:3])]
+
+
+def _layers() -> dict[str, int]:
+    """How many layers of rooms are below each room, as import-linter holds them to."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if one["type"] == "layers")
+    return {room: number for number, layer in enumerate(reversed(layers)) for room in layer.split(" | ")}
 
 
 def _tests_beside(path: Path) -> dict[str, int]:

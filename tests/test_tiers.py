@@ -12,6 +12,11 @@ from tests.reach import ROOT, Reach
 from tests.tiers import Outcome, Shard, all_shards, chosen, counted
 
 
+@pytest.fixture(scope="module")
+def reach() -> Reach:
+    return Reach()
+
+
 def test_every_test_example_and_page_is_in_one_shard() -> None:
     found = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
     places = [ROOT / path for shard in all_shards() if shard.only == "not spark" for path in shard.paths]
@@ -54,13 +59,35 @@ def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_a
     assert list(reach.tests_of([Path("src/lib/other.py")])) == [Path("tests/a/test_none.py")]
 
 
-def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them() -> None:
-    by_code = shards_of([Path("src/viameter/ledger/requests.py")])
+def test_what_imports_a_module_that_is_gone_is_reached(tmp_path: Path) -> None:
+    files = {
+        "src/lib/__init__.py": "from lib.gone import old",
+        "tests/a/test_direct.py": "from lib.gone import old\ndef test(): old()",
+        "tests/a/test_none.py": "def test(): ...",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert list(Reach(tmp_path).tests_of([Path("src/lib/gone.py")])) == [Path("tests/a/test_direct.py")]
+
+
+def test_the_rooms_next_to_the_changed_one_come_next_and_data_by_the_folder_it_is_in(reach: Reach) -> None:
+    def names(changed: str) -> list[str]:
+        return [shard.name for shard in shards_of([Path(changed)], reach)]
+
+    found = names("src/viameter/arith/dyadic.py")
+    assert found[0] == "arith" and found.index("measures") < found.index("composition") < found.index("session")
+    assert names("src/viameter/service/page/static/ask.css")[0] == "service/page"
+    assert names("tests/mutants/arith.toml") == ["mutants"]
+
+
+def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them(reach: Reach) -> None:
+    by_code = shards_of([Path("src/viameter/ledger/requests.py")], reach)
     assert by_code[0].name.partition("/")[0] == "ledger"
     assert {"session", "service"} <= {shard.name for shard in by_code}
     assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
-    assert [shard.paths for shard in shards_of([Path("docs/ledger.md")])] == [("docs/ledger.md",)]
-    templates = shards_of([Path("src/viameter/service/page/templates/base.html")])
+    assert [shard.paths for shard in shards_of([Path("docs/ledger.md")], reach)] == [("docs/ledger.md",)]
+    templates = shards_of([Path("src/viameter/service/page/templates/base.html")], reach)
     assert {shard.name.partition("/")[0] for shard in templates} == {"service"}
 
 
