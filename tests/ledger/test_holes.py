@@ -434,3 +434,17 @@ def test_an_answer_that_was_changed_in_the_table_is_not_released(tmp_path: Path,
             with pytest.raises(LedgerTampered, match="not the one that was released"):
                 again()
         assert ledger.scope("visits").spent == vm.pure("1/10") and first is not None
+
+
+def test_verify_finds_a_budget_that_was_given_back_in_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with made(path) as ledger:
+        _, unspent = rows(path)
+        spend(ledger, vm.pure("1/2"))
+        seq, spent = rows(path)
+        for state in (unspent, spent.replace("1/2", "1/4")):
+            change(path, f"UPDATE ledger_scopes SET state = '{state}'")
+            found = ledgers.verify(ledger)
+            assert not found.ok and "not as that entry left it" in str(found), state
+        change(path, f"UPDATE ledger_scopes SET state = '{spent}'")
+        assert ledgers.verify(ledger).ok and rows(path)[0] == seq
