@@ -70,7 +70,7 @@ types: setup
 
 fast: setup
 	$(call say,pytest: unit and property tests and every example in README and docs and docstrings)
-	@$(TIERS)
+	@$(TIERS) $(OPTIONS)
 
 docs-test: setup
 	$(call say,sphinx: the docs build without warnings)

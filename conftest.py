@@ -3,6 +3,7 @@
 import random
 import time
 from doctest import ELLIPSIS
+from pathlib import Path
 
 import pytest
 from sybil import Sybil
@@ -30,9 +31,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--until", type=float, metavar="TIME", help="start no test after this time (seconds since 1970)")
 
 
+class Examples(pytest.Collector):
+    """A source that was named is asked for its examples alone: as a module of tests it would be loaded twice."""
+
+    def collect(self) -> list[pytest.Item]:
+        """No tests."""
+        return []
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Sources hold no tests but their examples."""
+    is_source = module_path.is_relative_to(Path(__file__).parent / "src")
+    return Examples.from_parent(parent, name=module_path.name) if is_source else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle files, and the tests of each; examples of a page follow from one another, and stay in their order."""
+    for item in items:
+        if item.get_closest_marker("spark") and "query" not in item.path.parts:
+            raise pytest.UsageError(f"{item.nodeid}: tests with Spark are run in tests/query alone")
     seed = config.getoption("shuffle")
     if seed is None:
         return

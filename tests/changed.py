@@ -1,8 +1,9 @@
 """Run the tests that a change can break, nearest first, until time is up: `python -m tests.changed [BASE]`.
 
-What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests can
-reach it is known from the import graph (tests/reach.py). The rooms that changed come first; what is left out for lack
-of time is counted, and `make test` runs it.
+What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests import
+it is known from the import graph (tests/reach.py). The rooms that changed come first, then those next to them. What is
+called without an import (theorems and engines that are registered, a command in another process) is reached too, since
+all tests of the rooms above come in the end, if there is time; what is left out is counted, and `make test` runs it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ from pathlib import Path
 
 from tests.reach import ROOT, Reach
 from tests.tiers import Shard, all_shards, end_on_signals, run
+
+READING_THE_TREE = (
+    "tests/mutants/test_mutants.py",
+    "tests/project/test_pages.py",
+    "tests/test_tiers.py",
+    "tests/theorem/test_every_theorem_is_tested.py",
+)
+"""Tests about the tree itself, which any change may break."""
 
 
 def main() -> None:
@@ -61,21 +70,30 @@ def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard
     rooms = {room for path in changed if (room := _room_of(path))}
     layers = _layers()
     changed_layers = [layers[room] for room in rooms if room in layers] or [0]
+    farthest = max(tests.values(), default=0) + 1
+    if any(path.parts[0] == "src" for path in changed):
+        above = [test for test in _all_tests() if layers.get(_room_of(test), len(layers)) >= min(changed_layers)]
+        tests |= {name: tests.get(name, farthest) for name in map(str, above)}
+    if changed:
+        tests |= {name: tests.get(name, 0) for name in READING_THE_TREE}
     for path in changed:
         if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
             tests.setdefault(str(path), 0)  # its examples
         elif path.suffix != ".py" and _room_of(path):  # a template, a style sheet, a table of data
             tests |= _tests_beside(path)
-    narrowed: list[tuple[bool, int, float, Shard]] = []
+    changed_pages = {str(path) for path in changed if path.suffix == ".md"}
+    narrowed: list[tuple[int, int, float, Shard]] = []
     for shard in all_shards():
         if shard.only == "spark" and "query" not in rooms:
+            print(f"{shard.name}: left out, since it takes minutes; make test ROOM={shard.name}")
             continue
         paths = tuple(test for test in tests if _is_in(test, shard.paths))
         if paths:
             room = shard.name.partition("/")[0]
             layer = min(abs(layers.get(room, len(layers)) - other) for other in changed_layers)
             far = [tests[path] for path in paths]
-            narrowed.append((room not in rooms, layer, sum(far) / len(far), replace(shard, paths=paths)))
+            order = 0 if room in rooms or changed_pages & set(paths) else 1
+            narrowed.append((order, layer, sum(far) / len(far), replace(shard, paths=paths)))
     return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:3])]
 
 
@@ -94,6 +112,10 @@ def _tests_beside(path: Path) -> dict[str, int]:
         parts = test.relative_to(ROOT / "tests").parent.parts
         found[str(test.relative_to(ROOT))] = sum(part not in folders for part in parts) + (len(parts) == 1)
     return found
+
+
+def _all_tests() -> list[Path]:
+    return [path.relative_to(ROOT) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
 
 
 def _is_in(path: str, places: Iterable[str]) -> bool:

@@ -8,11 +8,13 @@ registry) is reached by the tests of the same room, which mirror the tree; these
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+_MODULE = re.compile(r"(viameter|viameter_check|tests)(\.\w+)+")
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Reach:
         for top in ("src", "tests"):
             for path in sorted((root / top).rglob("*.py")):
                 self.modules[_name_of(path.relative_to(root))] = _read(path)
+        self.handed_on: dict[str, set[str]] = {}
+        """Packages, and who imports names through them: whom they break if they change themselves."""
         self.imports = {name: frozenset(self._imports_of(name)) for name in self.modules}
         self.importers: dict[str, set[str]] = {}
         for name, imported in self.imports.items():
@@ -49,9 +53,12 @@ class Reach:
         # What imports a module that is there no more cannot be imported itself.
         distances |= dict.fromkeys(self._importers_of_missing(names - set(self.modules)) - set(distances), 0)
         frontier = list(distances)
+        handed = {importer for name in frontier for importer in self.handed_on.get(name, ())}
         while frontier:
             found = {importer for name in frontier for importer in self.importers.get(name, ())} - set(distances)
             steps = distances[frontier[0]] + 1
+            if steps == 1:
+                found |= handed - set(distances)
             distances |= dict.fromkeys(found, steps)
             frontier = sorted(found)
         farthest = max(distances.values(), default=0) + 1
@@ -82,10 +89,12 @@ class Reach:
         module = self.modules[name]
         for bound, (source, attribute) in module.bound.items():
             if attribute:
+                self.handed_on.setdefault(source, set()).add(name)
                 yield from self._defining(source, attribute)
                 continue
             mentioned = [name for of, name in module.mentioned if of == bound]
             for used in mentioned:
+                self.handed_on.setdefault(source, set()).add(name)
                 yield from self._defining(source, used)
             if not mentioned:
                 yield from self._known(source)
@@ -142,5 +151,7 @@ def _read(path: Path) -> Module:
                 module.bound[alias.asname or alias.name] = (alias.name, "")
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             attributes.add((node.value.id, node.attr))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.fullmatch(node.value):
+            module.bound[node.value] = (node.value, "")  # for importlib, or another process
     module.mentioned = {(name, attribute) for name, attribute in attributes if name in module.bound}
     return module

@@ -1,13 +1,14 @@
 """How tests are chosen and run: shards, what a change reaches, order, deadlines."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from tests.changed import shards_of
+from tests.changed import READING_THE_TREE, shards_of
 from tests.reach import ROOT, Reach
 from tests.tiers import Outcome, Shard, all_shards, chosen, counted
 
@@ -28,7 +29,9 @@ def test_every_test_example_and_page_is_in_one_shard() -> None:
 def test_a_room_is_its_shards_and_a_part_of_a_room_or_a_path_is_one() -> None:
     shards = all_shards()
     assert {shard.name for shard in chosen(["ledger", "arith"], shards)} == {"arith", "ledger", "ledger/crash"}
-    assert [shard.paths for shard in chosen(["logic/kernel", "src"], shards)] == [("tests/logic/kernel",), ("src",)]
+    kernel, sources = chosen(["logic/kernel", "src"], shards)
+    assert kernel.paths == ("tests/logic/kernel", "src/viameter/logic/kernel") and sources.paths == ("src",)
+    assert kernel.only == sources.only == ""  # tests with Spark, too
     assert chosen([], shards) == shards
 
 
@@ -78,7 +81,11 @@ def test_the_rooms_next_to_the_changed_one_come_next_and_data_by_the_folder_it_i
     found = names("src/viameter/arith/dyadic.py")
     assert found[0] == "arith" and found.index("measures") < found.index("composition") < found.index("session")
     assert names("src/viameter/service/page/static/ask.css")[0] == "service/page"
-    assert names("tests/mutants/arith.toml") == ["mutants"]
+    assert names("tests/mutants/arith.toml")[0] == "mutants"
+    registered = {
+        path for shard in shards_of([Path("src/viameter/measures/composition.py")], reach) for path in shard.paths
+    }
+    assert {"tests/session/test_question.py", "tests/cli/test_compose.py"} <= registered
 
 
 def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them(reach: Reach) -> None:
@@ -86,9 +93,33 @@ def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_wha
     assert by_code[0].name.partition("/")[0] == "ledger"
     assert {"session", "service"} <= {shard.name for shard in by_code}
     assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
-    assert [shard.paths for shard in shards_of([Path("docs/ledger.md")], reach)] == [("docs/ledger.md",)]
+    page, *others = shards_of([Path("docs/ledger.md")], reach)
+    assert page.paths == ("docs/ledger.md",)
+    assert {path for shard in others for path in shard.paths} == set(READING_THE_TREE)
     templates = shards_of([Path("src/viameter/service/page/templates/base.html")], reach)
-    assert {shard.name.partition("/")[0] for shard in templates} == {"service"}
+    assert {shard.name.partition("/")[0] for shard in templates[:4]} == {"service"}
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "said"),
+    [
+        (
+            "tests/viz/test_away.py",
+            "import pytest\n@pytest.mark.spark\ndef test_one(): assert False",
+            "in tests/query alone",
+        ),
+        ("tests/viz/away_test.py", "def test_one(): assert False", "no tests ran"),
+    ],
+)
+def test_what_no_shard_would_run_is_refused_or_is_no_test(tmp_path: Path, place: str, text: str, said: str) -> None:
+    file = tmp_path / place
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file.parent)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode and said in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ class Processes:
                     self._running.discard(process)
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
             said.seek(0)
             return status, said.read()
 
@@ -133,6 +134,7 @@ def main() -> None:
     parser.add_argument("--shuffle", default="", metavar="SEED", help="run the tests of a shard in another order")
     parser.add_argument("--coverage", action="store_true", help="measure which branches run")
     parser.add_argument("--list", action="store_true", help="list the shards")
+    parser.add_argument("-k", default="", metavar="NAMES", help="tests of these names alone, as pytest takes it")
     options, passed_on = parser.parse_known_args()
     end_on_signals()
     try:
@@ -142,7 +144,8 @@ def main() -> None:
     if options.list:
         print("\n".join(shard.name for shard in shards))
         return
-    extra = [*passed_on, *(["--shuffle", options.shuffle] if options.shuffle else [])]
+    chosen_by = {"--shuffle": options.shuffle, "-k": options.k}
+    extra = [*passed_on, *(word for name, value in chosen_by.items() if value for word in (name, value))]
     try:
         sys.exit(0 if run(shards, extra, jobs=options.jobs, long=options.long, coverage=options.coverage) else 1)
     except KeyboardInterrupt:
@@ -190,11 +193,12 @@ def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
     for room in rooms:
         name = room.strip("/")
         of_room = [shard for shard in shards if shard.name == name or shard.name.startswith(f"{name}/")]
-        paths = [path for path in (f"tests/{name}", name) if (ROOT / path).exists()]
+        paths = [path for path in (f"tests/{name}", name, f"src/viameter/{name}") if (ROOT / path).exists()]
         if not of_room and not paths:
             known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
             raise LookupError(f"{name} has no tests; rooms are {known}, and --list lists their parts")
-        found += of_room or [Shard(name, (paths[0],))]
+        mirrored = paths[1:] if paths[0].startswith("tests/") else []
+        found += of_room or [Shard(name, (paths[0], *mirrored), only="")]
     return found or shards
 
 
@@ -216,8 +220,8 @@ def run(
 
     def judge(shard: Shard) -> Outcome:
         if until is not None and time.time() > until:
-            print(f"{shard.name}: left out for lack of time", flush=True)
-            return Outcome(shard, 5, Counter(), 0.0, "")
+            print(f"{shard.name}: {len(shard.paths)} files left out for lack of time", flush=True)
+            return Outcome(shard, 5, Counter({"files left out": len(shard.paths)}), 0.0, "")
         outcome = run_shard(shard, extra, processes, long=long, coverage=coverage)
         if not outcome.is_good:
             print(outcome.text, flush=True)
@@ -239,6 +243,11 @@ def run(
             print(line)
     print(f"{len(shards)} shards in {time.monotonic() - started:.0f} s")
     print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
+    if total["left out"] or total["files left out"]:
+        print(f"left out for lack of time: {total['left out']} tests, and {total['files left out']} files of others")
+    elif not sum(total.values()):
+        print("no test was run: none has that name or mark")
+        return False
     return not bad
 
 
@@ -248,7 +257,7 @@ def run_shard(
     """Run one shard in a process."""
     start = time.monotonic()
     runner = ["-m", "coverage", "run", "--parallel-mode", "-m", "pytest"] if coverage else ["-m", "pytest"]
-    only = f"({shard.only}) and {'long' if long else 'not long'}"
+    only = f"{f'({shard.only}) and ' if shard.only else ''}{'long' if long else 'not long'}"
     command = [sys.executable, *runner, "-q", "--tb=short", "--no-header", "-m", only, *extra, *shard.paths]
     environment = {**os.environ, **({"VIAMETER_EXAMPLES": "long"} if long else {})}
     status, text = processes.run(command, environment)

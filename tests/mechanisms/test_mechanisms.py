@@ -14,6 +14,10 @@ from tests.cases import for_each
 from tests.mechanisms.oracles import INTEGER, REAL, VISITS, WORDS, integers, reals, slugs
 
 import viameter as vm
+import viameter.mechanisms.accuracy
+import viameter.mechanisms.smoothed
+import viameter.mechanisms.sparse
+import viameter.mechanisms.threshold  # with the lines above, registers every theorem of mechanisms
 from viameter.errors import NotInDomain, ParameterError
 from viameter.sampling.entropy import SystemEntropy
 from viameter.theorem import all_theorems

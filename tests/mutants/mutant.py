@@ -23,14 +23,16 @@ class Mutant:
     def applied(self, src: Path) -> tuple[Path, str]:
         """The file that it edits, and its text after the edit.
 
-        A function that was moved to another module is found there, if only one of that name has the text.
+        A function that is not in its module any more is found where it was moved to, within the same package, if only
+        one of that name has the text.
         """
         module, _, name = self.at.partition(":")
         named = src / (module.replace(".", "/") + ".py")
         files = [file for file in (named, named.with_suffix("") / "__init__.py") if file.exists()]
         edits = [edit for file in files for edit in self._edits(file, name)]
-        if not edits:
-            edits = [edit for file in sorted(src.rglob("*.py")) for edit in self._edits(file, name)]
+        if not edits and not any(_has(file, name) for file in files):
+            package = src / module.partition(".")[0]
+            edits = [edit for file in sorted(package.rglob("*.py")) for edit in self._edits(file, name)]
         if len(edits) != 1:
             raise LookupError(f"{self.at}: {self.was!r} is found {len(edits)} times, expected once")
         return edits[0]
@@ -46,6 +48,11 @@ class Mutant:
                 edited = before + within.replace(self.was, self.now) + after
                 ast.parse(edited)
                 yield file, edited
+
+
+def _has(file: Path, name: str) -> bool:
+    text = file.read_text()
+    return any(_places(ast.parse(text), name, len(text.splitlines())))
 
 
 def _places(tree: ast.Module, name: str, length: int) -> Iterator[tuple[int, int]]:

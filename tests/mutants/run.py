@@ -1,7 +1,7 @@
 """Run mutants: each is applied to a copy of the sources, and tests of its room that can reach it run until one fails.
 
-Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end every test that killed
-one runs on the sources as they are: a test that fails there too has killed nothing.
+Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end what killed one runs on
+the sources as they are: what fails there too has killed nothing, and the mutant is judged again without it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,14 @@ from tests.reach import ROOT, Reach
 from tests.tiers import Processes, end_on_signals
 
 PROCESSES = Processes()
-ENDED = " ended with "
-"""Between the file of a test that ended all tests, and how it did."""
+
+
+@dataclass(frozen=True)
+class Killer:
+    """What killed a mutant: a test that failed, or tests that hung or ended in another way."""
+
+    tests: tuple[str, ...]  # what is run again on the sources as they are
+    fate: str
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Result:
     """What became of a mutant."""
 
     mutant: Mutant
-    killer: str | None  # the test that failed, "" if the tests hung, None if the mutant survived
+    killer: Killer | None  # None if it survived
     seconds: float
 
 
@@ -74,28 +79,40 @@ def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: 
         for number in range(jobs):
             copies.put(shutil.copytree(checkout / "src", Path(scratch, f"copy-{number}", "src")))
 
-        def judge(mutant: Mutant) -> Result:
+        def judge(mutant: Mutant, without: frozenset[str] = frozenset()) -> Result:
             copy, start = copies.get(), time.monotonic()
             try:
-                killer = _killer(mutant, copy, reach, folder, limit)
+                killer = _killer(mutant, copy, reach, folder, limit, without)
             finally:
                 copies.put(copy)
             result = Result(mutant, killer, time.monotonic() - start)
             print(_line(result), flush=True)
             return result
 
+        def fails_anyway(killer: Killer) -> bool:
+            copy = copies.get()
+            try:
+                return bool(_failures(killer.tests, copy, checkout, limit))
+            finally:
+                copies.put(copy)
+
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 results = list(pool.map(judge, chosen))
+                killers = sorted({result.killer for result in results if result.killer}, key=lambda one: one.tests)
+                broken = {
+                    killer for killer, fails in zip(killers, pool.map(fails_anyway, killers), strict=True) if fails
+                }
+                without = frozenset(test for killer in broken for test in killer.tests)
+                if broken:
+                    print(f"these fail without any edit, and kill nothing: {', '.join(sorted(without))}", flush=True)
+                again = {result.mutant for result in results if result.killer in broken}
+                found = dict(zip(again, pool.map(lambda mutant: judge(mutant, without), again), strict=True))
             except BaseException:
                 PROCESSES.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-        killers = sorted({_place(result.killer) for result in results if result.killer})
-        failing = set(_failures(killers, copies.get(), checkout, limit, stop=False)) if killers else set()
-    return [
-        Result(r.mutant, None if r.killer and _place(r.killer) in failing else r.killer, r.seconds) for r in results
-    ]
+    return [found.get(result.mutant, result) for result in results]
 
 
 def report(room: str, results: list[Result]) -> int:
@@ -110,39 +127,38 @@ def report(room: str, results: list[Result]) -> int:
 
 
 def _line(result: Result) -> str:
-    fate = "SURVIVED" if result.killer is None else f"killed by {result.killer or 'a test that hung'}"
+    fate = "SURVIVED" if result.killer is None else f"killed by {result.killer.fate}"
     return f"{result.seconds:6.1f} s  {result.mutant.at}: {result.mutant.why}\n          {fate}"
 
 
 def _json(room: str, result: Result) -> str:
-    mutant = result.mutant
-    return json.dumps({"room": room, "at": mutant.at, "why": mutant.why, "now": mutant.now, "killer": result.killer})
+    mutant, killer = result.mutant, result.killer and result.killer.fate
+    return json.dumps({"room": room, "at": mutant.at, "why": mutant.why, "now": mutant.now, "killer": killer})
 
 
-def _killer(mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float) -> str | None:
+def _killer(
+    mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float, without: frozenset[str]
+) -> Killer | None:
     file, text = mutant.applied(copy)
     original = file.read_bytes()
     times = file.stat()
     try:
         file.write_text(text)
         reached = reach.tests_of([Path("src") / file.relative_to(copy)])
-        tests = [test for test in reached if test.is_relative_to(folder)]
+        tests = [str(test) for test in reached if test.is_relative_to(folder)]
         if not tests:
             raise LookupError(f"no test in {folder} can reach {mutant.at}: run with --beyond")
-        for batch in _batches(tests):
-            try:
-                failed = _failures([str(test) for test in batch], copy, reach.root, limit, stop=True)
-            except subprocess.TimeoutExpired:
-                return ""
-            if failed:
-                return failed[0]
+        for batch in _batches([test for test in tests if test not in without]):
+            left_out = [f"--deselect={test}" for test in without if "::" in test]
+            if found := _failures(batch, copy, reach.root, limit, "-x", *left_out):
+                return found[0]
         return None
     finally:
         file.write_bytes(original)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that what was compiled of it is used again
 
 
-def _batches(tests: list[Path]) -> Iterator[list[Path]]:
+def _batches(tests: list[str]) -> Iterator[list[str]]:
     """One file, then two, four, ...: pytest reads all files of a call before it runs the first test."""
     size = 1
     while tests:
@@ -150,28 +166,41 @@ def _batches(tests: list[Path]) -> Iterator[list[Path]]:
         tests, size = tests[size:], 2 * size
 
 
-def _failures(tests: list[str], copy: Path, checkout: Path, limit: float, *, stop: bool) -> list[str]:
-    """The tests that fail with a copy of the sources; the first file and how it ended, if tests ended all together."""
-    options = ["-q", "-p", "no:cacheprovider", "-m", "not long", "-rfE", "--tb=no", "--no-header"]
-    command = [sys.executable, "-m", "pytest", *options, *(["-x"] if stop else []), *tests]
+def _failures(tests: Sequence[str], copy: Path, checkout: Path, limit: float, *options: str) -> list[Killer]:
+    """Tests that fail with a copy of the sources, or all of these if they hang or end without a word."""
+    noted = copy.parent / f"{copy.name}.failed"
+    noted.write_text("")
+    shutil.copy(Path(__file__).with_name("noting.py"), copy / "noting_failures.py")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "noting_failures",
+        "-m",
+        "not long",
+    ]
     environment = {
         **os.environ,
         "PYTHONPATH": str(copy),
         "PYTHONDONTWRITEBYTECODE": "1",
         "VIAMETER_EXAMPLES": "mutants",
+        "VIAMETER_FAILED": str(noted),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(copy.parent / "hypothesis"),
-        "COLUMNS": "1000",
     }
-    status, text = PROCESSES.run(command, environment, cwd=checkout, limit=limit)
-    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.MULTILINE)
-    if status not in (0, 5) and not failed:
-        return [f"{tests[0]}{ENDED}{status}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}"]
-    return failed
-
-
-def _place(killer: str) -> str:
-    """The test that killed a mutant, or its file, if the tests ended before they told which one."""
-    return killer.partition(ENDED)[0]
+    try:
+        status, text = PROCESSES.run([*command, "--tb=no", *options, *tests], environment, cwd=checkout, limit=limit)
+    except subprocess.TimeoutExpired:
+        return [Killer(tuple(tests), "tests that hung")]
+    if failed := noted.read_text().splitlines():
+        return [Killer((test,), test) for test in failed]
+    if status in (0, 5):
+        return []
+    last = text.strip().splitlines()[-1] if text.strip() else "no output"
+    return [Killer(tuple(tests), f"tests that ended with {status}: {last}")]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The wheel and the sdist are built and installed, and work away from the checkout."""
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -61,13 +62,14 @@ import viameter
 from viameter.cli.demo import load_visits
 print(viameter.__file__, viameter.__version__, len(load_visits()["wait"]))
 """
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     where, version, visits = subprocess.run(
-        [python, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+        [python, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=own
     ).stdout.split()
     assert Path(where).is_relative_to(environment)
     assert version == tomllib_version() and int(visits) > 1000
     command = [str(environment / "bin" / "viameter"), "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=own).stdout
     assert said == f"viameter, version {version}\n"
 
 
