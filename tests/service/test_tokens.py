@@ -253,5 +253,17 @@ def test_names_that_are_never_seen_again_take_no_memory(monkeypatch: pytest.Monk
     assert len(limit._buckets) == 10
 
 
+def test_of_many_buckets_the_one_that_was_not_used_for_longest_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks without end does not get a full bucket because others ask too."""
+    monkeypatch.setattr("viameter.service.limits.MOST", 3)
+    limit = RateLimit(1, clock=lambda: 0.0)
+    limit.take("greedy")
+    for name in ("a", "b", "c", "d", "e"):
+        with pytest.raises(Problem):
+            limit.take("greedy")
+        limit.take(name)
+    assert set(limit._buckets) == {"greedy", "d", "e"}
+
+
 def _number(running: Running, person: str) -> str:
     return running.service.state.tokens(person)[0].id
