@@ -9,6 +9,8 @@ import os
 import pickle
 import shutil
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +26,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from viameter.errors import ParameterError
-from viameter.query.engines import EngineTable, duckdb_tables, open_source, require, run, supports
+from viameter.query.engines import EngineTable, open_source, require, run, spills, supports
 from viameter.query.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
@@ -241,11 +243,54 @@ def test_what_is_spilled_goes_with_its_engine_and_not_with_a_fork_of_it(monkeypa
     (Path(folder) / "spilled").write_text("a row")
     with monkeypatch.context() as forked:
         forked.setattr(os, "getpid", lambda: -1)
-        duckdb_tables._remove(folder, owner=1)
+        spills.remove(folder, None, owner=1)
         assert Path(folder).exists()
     del table
     gc.collect()
     assert not Path(folder).exists()
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from viameter.query.engines import open_source
+
+table = open_source({"n": [1]})
+(folder,) = table.backend.con.execute("SELECT current_setting('temp_directory')").fetchone()
+(Path(folder) / "spilled").write_text("a row")
+print(folder, flush=True)
+input()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_spilled_by_a_process_that_was_killed_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / f"{spills.PREFIX}of-somebody-else").symlink_to("/")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def left(lives: bool) -> tuple[Path, subprocess.Popen[str]]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED], env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        if not lives:
+            process.communicate("\n")
+        return folder, process
+
+    living, killed = left(lives=True), left(lives=False)[0]
+    assert (killed / "spilled").exists()
+    spills._remove_left_over.cache_clear()
+    table = open_source({"n": [1]})
+    (own,) = table.backend.con.execute(SPILLS).fetchone()
+    assert not killed.parent.exists() and (living[0] / "spilled").exists() and Path(own).exists()
+    living[1].communicate("\n")
+    spills._remove_left_over.cache_clear()
+    again = open_source({"n": [1]})
+    assert not living[0].parent.exists() and Path(own).exists() and again is not table
 
 
 def test_without_a_place_for_temporary_files_nothing_is_spilled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from viameter.errors import ParameterError
+from viameter.query.engines import spills
 from viameter.query.engines.capabilities import DUCKDB
 from viameter.query.engines.compiled import written_sql
 from viameter.query.engines.csv_files import read_csv
@@ -38,20 +36,8 @@ def _with_own_spills(backend: Any) -> Any:
     By itself DuckDB spills into one folder for all, `.tmp`, and lets any of them read there. Without a place for
     temporary files (`TMPDIR`), nothing is spilled.
     """
-    try:
-        folder = tempfile.mkdtemp(prefix="viameter-spills-")
-    except OSError:
-        folder = ""
-    backend.con.execute("SET temp_directory = '{}'".format(folder.replace("'", "''")))
-    if folder:
-        weakref.finalize(backend, _remove, folder, os.getpid())
+    backend.con.execute("SET temp_directory = '{}'".format(spills.folder_for(backend).replace("'", "''")))
     return backend
-
-
-def _remove(folder: str, owner: int) -> None:
-    """Remove a folder, but not from a process that was forked from its owner."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _telling_progress(backend: Any) -> Any:
