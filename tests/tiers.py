@@ -47,6 +47,8 @@ FIRST = (
 )
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 
+_DURATION = re.compile(r"^([\d.]+)s ((?:call|setup|teardown) +\S.*)$", re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Shard:
@@ -134,6 +136,7 @@ def main() -> None:
     parser.add_argument("--shuffle", default="", metavar="SEED", help="run the tests of a shard in another order")
     parser.add_argument("--coverage", action="store_true", help="measure which branches run")
     parser.add_argument("--list", action="store_true", help="list the shards")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="list the N slowest tests of all shards")
     parser.add_argument("-k", default="", metavar="NAMES", help="tests of these names alone, as pytest takes it")
     options, passed_on = parser.parse_known_args()
     end_on_signals()
@@ -147,7 +150,15 @@ def main() -> None:
     chosen_by = {"--shuffle": options.shuffle, "-k": options.k}
     extra = [*passed_on, *(word for name, value in chosen_by.items() if value for word in (name, value))]
     try:
-        sys.exit(0 if run(shards, extra, jobs=options.jobs, long=options.long, coverage=options.coverage) else 1)
+        is_good = run(
+            shards,
+            extra,
+            jobs=options.jobs,
+            long=options.long,
+            coverage=options.coverage,
+            slowest=options.slowest,
+        )
+        sys.exit(0 if is_good else 1)
     except KeyboardInterrupt:
         sys.exit("interrupted")
 
@@ -210,6 +221,7 @@ def run(
     long: bool = False,
     coverage: bool = False,
     until: float | None = None,
+    slowest: int = 0,
 ) -> bool:
     """Run shards, `jobs` at once; print a line for each, what failed in full, and the sum. Whether all is well.
 
@@ -217,6 +229,7 @@ def run(
     """
     processes, started = Processes(), time.monotonic()
     extra = extra if until is None else [*extra, "--until", str(until)]
+    extra = [*extra, f"--durations={slowest}"] if slowest else extra
 
     def judge(shard: Shard) -> Outcome:
         if until is not None and time.time() > until:
@@ -241,6 +254,9 @@ def run(
     for outcome in outcomes:
         for line in re.findall(r"^(?:FAILED|ERROR) .*", outcome.text, re.MULTILINE):
             print(line)
+    durations = [found for outcome in outcomes for found in _DURATION.findall(outcome.text)] if slowest else []
+    for seconds, test in sorted(durations, key=lambda each: -float(each[0]))[:slowest]:
+        print(f"{float(seconds):6.1f} s  {test}")
     print(f"{len(shards)} shards in {time.monotonic() - started:.0f} s")
     print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
     if total["left out"] or total["files left out"]:
