@@ -149,9 +149,17 @@ FORMS: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
+def have_retired(running: Running, retired: bool) -> None:
+    """Have the dataset retired, or not, whatever was asked before."""
+    if bool(running.api("admin", "GET", "/datasets/visits").json()["retired"]) != retired:
+        change = running.service.catalog.retire if retired else running.service.catalog.reinstate
+        change("visits", by="admin", why="for a test")
+
+
 def prepared(faults: Faults, method: str, path: str, key: str) -> Callable[[], httpx.Response]:
     """A request to a route that would do what the route is for; whoever sends it is signed in before."""
     running = faults.running
+    have_retired(running, path.endswith("/reinstate"))
     at = filled(path, running, faults.entry, "admin", "visits")
     sent: dict[str, Any] = {}
     if (method, path) in PAGE_ROUTES:
@@ -228,6 +236,7 @@ def test_the_log_says_what_failed_and_where(running: Running, faults: Faults) ->
 
 def test_a_question_without_a_key_learns_the_one_it_was_asked_under(running: Running, faults: Faults) -> None:
     """Else nobody could ask again under it."""
+    have_retired(running, False)
     for number in range(1, 60):
         with faults.at("ledger", number, OF_LEDGERS["server gone"]):
             reply = running.ask("admin")
