@@ -64,9 +64,10 @@ def test_a_service_with_nothing_to_do_is_small(served: Served) -> None:
     status = Path(f"/proc/{served.process.pid}/status")
     if not status.exists():
         pytest.skip("this system does not say how much memory a process has")
-    found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii"))
+    # What is its own: how many pages of libraries count as its, too, is up to the system's cache.
+    found = re.search(r"RssAnon:\s+(\d+) kB", status.read_text(encoding="ascii"))
     assert found is not None
-    assert int(found[1]) < 300_000
+    assert int(found[1]) < 220_000
 
 
 def test_all_clients_are_answered_or_told_when_to_come_back(served: Served) -> None:
