@@ -1,7 +1,8 @@
 """Run mutants: each is applied to a copy of the sources, and tests of its room that can reach it run until one fails.
 
-Tests run nearest first, in batches, so that most mutants are killed within seconds. In the end what killed one runs on
-the sources as they are: what fails there too has killed nothing, and the mutant is judged again without it.
+The test that killed it the last time (killers.json) runs first, then the others in batches, nearest first. In the end
+what killed one runs on the sources as they are: what fails there too has killed nothing, and the mutant is judged again
+without it.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 
-from tests.mutants.mutant import Mutant, mutants_of, rooms
+from tests.mutants.mutant import FOLDER, Mutant, mutants_of, rooms
 from tests.reach import ROOT, Reach
 from tests.tiers import Processes, end_on_signals
 
 PROCESSES = Processes()
+KILLERS = FOLDER / "killers.json"
+"""For each room: its mutants, by address and reason, and the test that killed each the last time."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Killer:
 
     tests: tuple[str, ...]  # what is run again on the sources as they are
     fate: str
+
+    @property
+    def is_one_test(self) -> bool:
+        """Whether a test failed, and did not hang or end with its process."""
+        return self.tests == (self.fate,)
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,7 @@ def main() -> None:
     parser.add_argument("--tests", type=Path, default=ROOT, help="a checkout whose sources and tests are used")
     parser.add_argument("--beyond", action="store_true", help="run the tests of other rooms, too")
     parser.add_argument("--write", type=Path, help="a file that gets a line of JSON for each mutant")
+    parser.add_argument("--remember", action="store_true", help="note in killers.json what killed each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a batch of tests counts as hung")
     options = parser.parse_args()
@@ -62,7 +72,13 @@ def main() -> None:
         if not chosen:
             parser.error(f"{room} has no mutant whose address or reason has the text {options.only!r}")
         folder = "tests" if options.beyond else f"tests/{room.partition('/')[0]}"
-        results = run(chosen, options.tests.resolve(), folder, jobs=options.jobs, limit=options.limit)
+        killers = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
+        hints = killers.setdefault(room, {})
+        results = run(chosen, options.tests.resolve(), folder, jobs=options.jobs, limit=options.limit, hints=hints)
+        if options.remember:
+            hints |= {key(each.mutant): each.killer.fate for each in results if each.killer and each.killer.is_one_test}
+            killers[room] = {key(mutant): hints[key(mutant)] for mutant in mutants_of(room) if key(mutant) in hints}
+            KILLERS.write_text(json.dumps(killers, indent=1, sort_keys=True) + "\n")
         if options.write:
             with options.write.open("a") as file:
                 file.writelines(_json(room, result) + "\n" for result in results)
@@ -70,8 +86,21 @@ def main() -> None:
     sys.exit(survived > 0)
 
 
-def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: float) -> list[Result]:
-    """Run mutants in parallel, each in a copy of the sources, with tests below a folder."""
+def key(mutant: Mutant) -> str:
+    """What a mutant is called in killers.json."""
+    return f"{mutant.at}: {mutant.why}"
+
+
+def run(
+    chosen: list[Mutant],
+    checkout: Path,
+    folder: str,
+    *,
+    jobs: int,
+    limit: float,
+    hints: Mapping[str, str] = MappingProxyType({}),
+) -> list[Result]:
+    """Run mutants in parallel, each in a copy of the sources, with tests below a folder; `hints` name first tests."""
     reach = Reach(checkout)
     with tempfile.TemporaryDirectory(prefix="viameter-mutants-") as scratch:
         Path(scratch).chmod(0o755)  # some tests act as another user
@@ -82,27 +111,36 @@ def run(chosen: list[Mutant], checkout: Path, folder: str, *, jobs: int, limit: 
         def judge(mutant: Mutant, without: frozenset[str] = frozenset()) -> Result:
             copy, start = copies.get(), time.monotonic()
             try:
-                killer = _killer(mutant, copy, reach, folder, limit, without)
+                killer = _killer(mutant, copy, reach, folder, limit, without, hints.get(key(mutant), ""))
             finally:
                 copies.put(copy)
             result = Result(mutant, killer, time.monotonic() - start)
             print(_line(result), flush=True)
             return result
 
-        def fails_anyway(killer: Killer) -> bool:
+        def failing(tests: Sequence[str]) -> list[Killer]:
             copy = copies.get()
             try:
-                return bool(_failures(killer.tests, copy, checkout, limit))
+                return _failures(tests, copy, checkout, limit)
             finally:
                 copies.put(copy)
+
+        def fail_anyway(killers: Iterable[Killer]) -> set[Killer]:
+            """Those that fail on the sources as they are: single tests together, unless that ends otherwise."""
+            single = {killer for killer in killers if killer.is_one_test}
+            failures = set(
+                failing([killer.fate for killer in sorted(single, key=lambda one: one.fate)]) if single else ()
+            )
+            if not all(failure.is_one_test for failure in failures):
+                failures, single = set(), set()
+            alone = sorted(set(killers) - single, key=lambda one: one.tests)
+            found = pool.map(lambda killer: failing(killer.tests), alone)
+            return failures & single | {killer for killer, failed in zip(alone, found, strict=True) if failed}
 
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 results = list(pool.map(judge, chosen))
-                killers = sorted({result.killer for result in results if result.killer}, key=lambda one: one.tests)
-                broken = {
-                    killer for killer, fails in zip(killers, pool.map(fails_anyway, killers), strict=True) if fails
-                }
+                broken = fail_anyway({result.killer for result in results if result.killer})
                 without = frozenset(test for killer in broken for test in killer.tests)
                 if broken:
                     print(f"these fail without any edit, and kill nothing: {', '.join(sorted(without))}", flush=True)
@@ -137,7 +175,7 @@ def _json(room: str, result: Result) -> str:
 
 
 def _killer(
-    mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float, without: frozenset[str]
+    mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float, without: frozenset[str], hint: str
 ) -> Killer | None:
     file, text = mutant.applied(copy)
     original = file.read_bytes()
@@ -148,6 +186,10 @@ def _killer(
         tests = [str(test) for test in reached if test.is_relative_to(folder)]
         if not tests:
             raise LookupError(f"no test in {folder} can reach {mutant.at}: run with --beyond")
+        if hint and hint not in without and hint.partition("::")[0] in tests:
+            for killer in _failures([hint], copy, reach.root, limit):
+                if killer.is_one_test:  # a test of that name may be there no more, which is no failure
+                    return killer
         for batch in _batches([test for test in tests if test not in without]):
             left_out = [f"--deselect={test}" for test in without if "::" in test]
             if found := _failures(batch, copy, reach.root, limit, "-x", *left_out):

@@ -1,4 +1,4 @@
-"""Running mutants: what fails or hangs without an edit kills nothing, and hides nothing."""
+"""Running mutants: what fails or hangs without an edit kills nothing, and hides nothing; the last killer runs first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.mutants.mutant import Mutant
-from tests.mutants.run import run
+from tests.mutants.run import key, run
 
 SOURCE = "def add(one, other):\n    return one + other\n"
 WRONG = Mutant("lib.low:add", "one + other", "one - other", "adding takes away")
@@ -25,9 +25,10 @@ def checkout(folder: Path, **tests: str) -> Path:
     return folder
 
 
-def fates(folder: Path, *mutants: Mutant, limit: float = 60) -> list[str]:
+def fates(folder: Path, *mutants: Mutant, limit: float = 60, hint: str = "") -> list[str]:
     """What killed each, "" for those that survived."""
-    results = run(list(mutants), folder, "tests/lib", jobs=2, limit=limit)
+    hints = {key(mutant): f"tests/lib/{hint}" for mutant in mutants} if hint else {}
+    results = run(list(mutants), folder, "tests/lib", jobs=2, limit=limit, hints=hints)
     return [result.killer.fate if result.killer else "" for result in results]
 
 
@@ -50,6 +51,25 @@ BROKEN = {
 def test_a_test_that_fails_anyway_kills_nothing_and_hides_none_that_does(tmp_path: Path, name: str) -> None:
     wrong, same = fates(checkout(tmp_path, **BROKEN[name]), WRONG, SAME)
     assert wrong.endswith("::test_sums") and same == ""
+
+
+SECOND = "from lib.low import add\n\ndef test_more():\n    assert add(2, 2) == 4\n"
+
+
+def test_what_killed_a_mutant_the_last_time_runs_first(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, test_low=GOOD, test_second=SECOND)
+    assert fates(folder, WRONG, SAME) == ["tests/lib/test_low.py::test_sums", ""]
+    assert fates(folder, WRONG, SAME, hint="test_second.py::test_more") == ["tests/lib/test_second.py::test_more", ""]
+
+
+@pytest.mark.parametrize("hint", ["test_low.py::test_renamed", "test_moved.py::test_sums", "test_low.py"])
+def test_a_last_killer_that_is_there_no_more_kills_nothing(tmp_path: Path, hint: str) -> None:
+    assert fates(checkout(tmp_path, test_low=GOOD), WRONG, SAME, hint=hint) == ["tests/lib/test_low.py::test_sums", ""]
+
+
+def test_a_last_killer_that_fails_anyway_hides_nothing(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, test_low=GOOD, test_second="def test_aaa(): assert False\n")
+    assert fates(folder, WRONG, SAME, hint="test_second.py::test_aaa") == ["tests/lib/test_low.py::test_sums", ""]
 
 
 def test_tests_that_hang_or_end_anyway_kill_nothing(tmp_path: Path) -> None:
