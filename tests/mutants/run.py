@@ -190,10 +190,11 @@ def _killer(
             for killer in _failures([hint], copy, reach.root, limit):
                 if killer.is_one_test:  # a test of that name may be there no more, which is no failure
                     return killer
-        for batch in _batches([test for test in tests if test not in without]):
-            left_out = [f"--deselect={test}" for test in without if "::" in test]
-            if found := _failures(batch, copy, reach.root, limit, "-x", *left_out):
-                return found[0]
+        left_out = [f"--deselect={test}" for test in without if "::" in test]
+        for marks in ("not long and not spark", "not long and spark"):  # Spark takes long to start
+            for batch in _batches([test for test in tests if test not in without]):
+                if found := _failures(batch, copy, reach.root, limit, "-x", *left_out, marks=marks):
+                    return found[0]
         return None
     finally:
         file.write_bytes(original)
@@ -208,7 +209,9 @@ def _batches(tests: list[str]) -> Iterator[list[str]]:
         tests, size = tests[size:], 2 * size
 
 
-def _failures(tests: Sequence[str], copy: Path, checkout: Path, limit: float, *options: str) -> list[Killer]:
+def _failures(
+    tests: Sequence[str], copy: Path, checkout: Path, limit: float, *options: str, marks: str = "not long"
+) -> list[Killer]:
     """Tests that fail with a copy of the sources, or all of these if they hang or end without a word."""
     noted = copy.parent / f"{copy.name}.failed"
     noted.write_text("")
@@ -223,7 +226,7 @@ def _failures(tests: Sequence[str], copy: Path, checkout: Path, limit: float, *o
         "-p",
         "noting_failures",
         "-m",
-        "not long",
+        marks,
     ]
     environment = {
         **os.environ,
