@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import duckdb
@@ -102,8 +100,7 @@ class Stage:
 
     def start(self) -> None:
         """Start the process."""
-        with mock.patch.dict(os.environ, self.environment):
-            self.served = Served(self.folder)
+        self.served = Served(self.folder, own=self.environment)
         for name in PEOPLE if not self.tokens else ():
             with self.served.connection() as admin:
                 grants = [{"role": "analyst"}]
