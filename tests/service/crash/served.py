@@ -133,11 +133,15 @@ class Connection:
 
 
 class Served:
-    """A process that serves what the configuration in a folder says: a program, or else a copy of one that is ready."""
+    """A process that serves what the configuration in a folder says: a program, or else a copy of one that is ready.
 
-    def __init__(self, folder: Path, program: Sequence[str] = ()) -> None:
+    What is in `own` is in its environment, whatever is there otherwise.
+    """
+
+    def __init__(self, folder: Path, program: Sequence[str] = (), own: Mapping[str, str] | None = None) -> None:
         self.folder = folder
-        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "witnesses"), "TMPDIR": str(folder)}
+        usual = {"XDG_STATE_HOME": str(folder / "witnesses"), "TMPDIR": str(folder)}
+        environment = {**os.environ, **usual, **(own or {})}
         words = ["serve", "--config", "service.toml"]
         says, writes = os.pipe()
         with (folder / "log").open("ab") as log, open(writes, "wb") as out:  # noqa: PTH123

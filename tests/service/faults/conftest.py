@@ -1,4 +1,4 @@
-"""Stages for fault tests, which all tests share as long as they are left well."""
+"""Stages for fault tests, which all tests share as long as they are left well, and with room on their disks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clock(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
 
 
 class Theater:
-    """Stages one after the other: a new one is set up when the last one was left broken."""
+    """Stages one after the other: a new one is set up when the last one was left broken, or its disks are filling."""
 
     def __init__(self, warehouse: str, folders: pytest.TempPathFactory, clock: Path | None, durable: str = "") -> None:
         self._warehouse, self._folders, self._clock, self._durable = warehouse, folders, clock, durable
@@ -36,7 +36,7 @@ class Theater:
 
     def company(self) -> Company:
         """People before a stage on which nothing is wrong."""
-        if self._company is None or not self._company.is_well:
+        if self._company is None or not self._company.is_well or not self._company.stage.has_room():
             self._open.close()
             folder = self._folders.mktemp("stage")
             disks = os.geteuid() == 0

@@ -77,6 +77,16 @@ def outcome_of(reply: Reply | None) -> Outcome:
     return next((outcome for outcome, words in SAYS.items() if re.search(words, said)), Outcome.UNSURE)
 
 
+def said_in(reply: Reply | None) -> str:
+    """A reply in a line, without what was asked."""
+    if reply is None:
+        return "no reply"
+    if reply.status < 400 or reply.body[:1] != b"{":
+        return str(reply.status)
+    error = reply.document["error"]
+    return f"{reply.status} {error['code']}: {error['message']}"
+
+
 def complaints(reply: Reply | None, secrets: list[str]) -> Iterator[str]:
     """What an analyst should not see."""
     if reply is None:
@@ -88,8 +98,7 @@ def complaints(reply: Reply | None, secrets: list[str]) -> Iterator[str]:
     if reply.body[:1] != b"{":
         yield f"{reply.status} without a document: {text[:80]}"
         return
-    error = reply.document["error"]
-    told = f"{reply.status} {error['code']}: {error['message']}"
+    error, told = reply.document["error"], said_in(reply)
     if error["code"] not in ERRORS.get(reply.status, ()):
         yield f"not in the docs: {told}"
     if not any(re.search(words, error["message"]) for words in SAYS.values()) and reply.status != 410:
@@ -145,6 +154,8 @@ class Asked:
     outcomes: list[Outcome] = field(default_factory=list)
     answers: set[str] = field(default_factory=set)
     """Rows of answers; one, if all is well."""
+    told: str = ""
+    """The last reply."""
 
 
 @dataclass
@@ -166,6 +177,7 @@ class Journal:
         outcome = outcome_of(reply)
         with self.lock:
             asked.outcomes.append(outcome)
+            asked.told = said_in(reply)
             self.seen += [
                 f"{asked.dataset}, {asked.kind}, {asked.key}: {wrong}" for wrong in complaints(reply, secrets)
             ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +23,8 @@ from tests.service.faults.stage import OTHERS, PEOPLE, QUERIES, Stage
 NUMBERS = itertools.count()
 HEALTHY = ("remote", "file", *OTHERS)
 """Datasets that answer, when all is well."""
+LATEST = 8
+"""How many kinds of trouble are told that a service logged, the latest ones."""
 
 
 @dataclass
@@ -104,15 +107,38 @@ class Company:
 
     def leaves(self, found: list[str]) -> list[str]:
         """What was found, and whatever else is wrong once all faults are mended."""
-        found = found + [f"{each} does not recover" for each in HEALTHY if not self.recovers(each)] + self.problems()
+        began = self.read
+        lost = [f"{each} does not recover: {self.unsettled[-1].told}" for each in HEALTHY if not self.recovers(each)]
+        found = [*found, *lost, *self.problems()]
         self.is_well = not found
-        return found
+        return found if self.is_well else [*found, *self._circumstances(began)]
+
+    def _circumstances(self, began: int) -> list[str]:
+        """What helps to find out why something is wrong: trouble in the log from a place on, and the room on disks."""
+        troubles: dict[str, None] = {}
+        for line in self.stage.served.log()[began:].splitlines():
+            try:
+                logged = json.loads(line) if line.startswith("{") else {}
+            except ValueError:  # it is being written
+                continue
+            if "error" in logged:
+                why = logged.get("why") or f"{logged['error']} at {', '.join(logged['where'][-3:])}"
+                said = f"logged: {logged['event']}: {why}"
+                troubles.pop(said, None)  # in the order in which they were last said
+                troubles[said] = None
+        left = [f"the disk {name} has {room} bytes left" for name, room in self.stage.left().items()]
+        return [*list(troubles)[-LATEST:], *left]
 
     def problems(self) -> list[str]:
         """Compare with the books, ask again under every key, compare again."""
         found = self.journal.problems(read_books(self.stage.ledger))
         with ThreadPoolExecutor(QUERIES) as threads:
-            found += filter(None, threads.map(self._settle, self.unsettled))
+            settled = list(threads.map(self._settle, self.unsettled))
+        unknown: dict[str, list[str]] = {}
+        for asked, wrong in zip(self.unsettled, settled, strict=True):
+            if wrong is not None:
+                unknown.setdefault(wrong, []).append(asked.key)
+        found += [f"{wrong}; {len(keys)} keys: {', '.join(keys[:5])}" for wrong, keys in unknown.items()]
         self.unsettled.clear()
         found += [*self.journal.problems(read_books(self.stage.ledger)), *self._logged()]
         self.journal.seen.clear()
@@ -126,7 +152,7 @@ class Company:
             if outcome is Outcome.RUNNING and self.stage.restarts:
                 return None  # a process that is gone may be another one that runs, for all that this one knows
             if (outcome is not Outcome.RUNNING and not ran) or time.monotonic() > until:
-                return f"{asked.key} of {asked.dataset} is {outcome.name} when all is well"
+                return f"a key of {asked.dataset} is {outcome.name} when all is well: {asked.told}"
             ran = outcome is Outcome.RUNNING
             time.sleep(0.05)
         return None

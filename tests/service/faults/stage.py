@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import duckdb
@@ -59,6 +57,10 @@ TABLES = {
 OTHERS = ("near", "plain")
 """Datasets to which nothing happens."""
 DISKS = ("ledger", "state", "witness", "temp")
+DISK = 16 << 20
+"""Bytes of each disk of a stage."""
+ROOM = 6 << 20
+"""Bytes that are left on each disk when a test begins: for a whole log of SQLite (4 MB), and more than a test adds."""
 DATASET = """
 [[dataset]]
 name = "{name}"
@@ -99,11 +101,20 @@ class Stage:
     tokens: dict[str, str] = field(default_factory=dict, repr=False)
     secrets: list[str] = field(default_factory=list, repr=False)
     restarts: int = 0
+    disks: tuple[Path, ...] = ()
+    """File systems of their own. Nothing that is asked is ever forgotten, so that each test leaves less room there."""
+
+    def left(self) -> dict[str, int]:
+        """How many bytes are left on each disk, by its name."""
+        return {disk.name: shutil.disk_usage(disk).free for disk in self.disks}
+
+    def has_room(self) -> bool:
+        """Whether there is room on the disks for another test."""
+        return all(left >= ROOM for left in self.left().values())
 
     def start(self) -> None:
         """Start the process."""
-        with mock.patch.dict(os.environ, self.environment):
-            self.served = Served(self.folder)
+        self.served = Served(self.folder, own=self.environment)
         for name in PEOPLE if not self.tokens else ():
             with self.served.connection() as admin:
                 grants = [{"role": "analyst"}]
@@ -174,6 +185,7 @@ def setting_up(
                 **(_own_clock(folder, clock) if clock is not None else {}),
             },
             books or str(folder / "ledger" / "ledger.db"),
+            disks=tuple(folder / name for name in DISKS if disks),
         )
         stage.start()
         try:
@@ -206,7 +218,7 @@ def _own_clock(folder: Path, library: Path) -> dict[str, str]:
 @contextlib.contextmanager
 def disk(folder: Path) -> Iterator[None]:
     """A small file system of its own in a folder."""
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "tmpfs", str(folder)], check=True)
     try:
         yield
     finally:
