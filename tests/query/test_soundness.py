@@ -192,3 +192,12 @@ def test_what_a_row_gives_is_its_number_in_steps_and_its_bin() -> None:
                 assert Bins(value, edges).evaluate({"x": float(left)}) == leaf
         ends = [Bins(value, edges).evaluate({"x": end}) for end in (-1e40, 1e40, float("nan"), None)]
         assert ends == [0, len(edges) - 2, None, None]
+
+
+def test_whole_numbers_within_whole_bounds_are_exact() -> None:
+    for lower, upper in ((0, 10), (0, 9), (-4, 3), (7, 7), (-(2**23), 2**23 - 1)):
+        for centered in (False, True):
+            point = FixedPoint.of((Fraction(lower), Fraction(upper)), Kind.INTEGER, centered=centered)
+            assert point.row_error == 0
+            for number in {lower, lower + 1, (lower + upper) // 2, upper - 1, upper} & set(range(lower, upper + 1)):
+                assert point.center + point.step * point.evaluate(number) == number
