@@ -27,21 +27,23 @@ ROOT = Path(__file__).parents[1]
 SPLIT = {
     "ledger": ("crash",),
     "query": ("engines", "expressions"),
-    "service": ("browser", "client", "crash", "faults", "page"),
+    "service": ("api", "client", "datasets", "page"),
+    "system": ("browser", "crash", "faults"),
 }
 """Rooms that are more than one shard: the folders that are shards of their own, beside all the rest of the room."""
 
 FIRST = (
-    "query/spark",
-    "service",
+    "spark",
     "logic",
+    "query/engines",
     "session",
     "query",
-    "query/engines",
+    "service",
+    "service/api",
+    "system/crash",
+    "system/faults",
+    "system/browser",
     "ledger",
-    "service/crash",
-    "service/faults",
-    "service/browser",
     "ledger/crash",
     "query/expressions",
 )
@@ -174,7 +176,7 @@ def all_shards() -> list[Shard]:
     shards = [
         Shard("docs", ("README.md", "docs")),
         Shard("root", (*_tests_in(ROOT / "tests"), *_sources_in(ROOT / "src" / "viameter"))),
-        Shard("query/spark", ("tests/query",), only="spark"),
+        Shard("spark", ("tests/query",), only="spark"),
     ]
     for folder in sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir() and _has_tests(path)):
         room = folder.name

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from tests.deploy.proxying import free_ports
-from tests.service.crash.served import serving
+from tests.system.crash.served import serving
 
 from viameter.cli import main
 from viameter.cli.main import serve

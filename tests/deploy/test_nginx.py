@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.deploy.proxying import SITE, Proxy, proxied, require_nginx, write_site
-from tests.service.crash.served import COUNT, Served, serving
+from tests.system.crash.served import COUNT, Served, serving
 
 from viameter.service.config import Limits
 from viameter.service.secrets import guard_of

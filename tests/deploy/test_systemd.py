@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.deploy.proxying import free_ports
-from tests.service.crash.served import COUNT, PATIENCE, PROGRAM, write_config
+from tests.system.crash.served import COUNT, PATIENCE, PROGRAM, write_config
 
 from viameter.service.config import Server
 from viameter.service.starting import LATE
