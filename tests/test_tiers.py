@@ -1,5 +1,6 @@
 """How tests are chosen and run: shards, what a change reaches, order, deadlines."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -175,3 +176,21 @@ def test_no_test_starts_after_the_deadline_and_what_is_left_out_is_counted(tmp_p
 def test_no_file_of_tests_is_longer_than_600_lines() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in ROOT.glob("tests/**/*.py")}
     assert {path: length for path, length in lengths.items() if length > 600} == {}
+
+
+def imported(file: Path) -> set[str]:
+    """The last parts of all names that a file of tests imports, or imports from."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.name for alias in node.names}
+            names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    return {name.rpartition(".")[2] for name in names}
+
+
+def test_no_file_of_tests_is_imported_by_another() -> None:
+    """What they share is in a module beside them: a file of tests that is imported would run under two roles."""
+    modules = {path.stem for path in ROOT.glob("tests/**/test_*.py")}
+    found = {path: imported(path) & modules for folder in ("tests", "bench") for path in ROOT.glob(f"{folder}/**/*.py")}
+    assert len(found) > 500
+    assert {str(path.relative_to(ROOT)): names for path, names in found.items() if names} == {}

@@ -60,6 +60,18 @@ def leaky_laws(epsilon: Any, delta: Any, *, flipped: bool = False) -> tuple[Law,
     )
 
 
+def range_toy(eta: Any, low: Any) -> tuple[Law, Law]:
+    """Two outcomes with privacy losses `low` and `low + eta`, for low between -eta and 0."""
+    lower, upper = gmpy2.exp(real(low)), gmpy2.exp(real(low) + real(eta))
+    # q lower + (1 - q) upper = 1 makes both of them laws.
+    q = (upper - 1) / (upper - lower)
+    return {0: q * lower, 1: (1 - q) * upper}, {0: q, 1: 1 - q}
+
+
+LOWS = [Fraction(-n, 8) for n in range(1, 8)]
+"""Lower ends of ranges of 1."""
+
+
 def response_rho(epsilon: Any) -> Fraction:
     """The least rho of randomized response, from its divergences at many orders; rounded up."""
     laws = response_laws(epsilon)

@@ -14,6 +14,7 @@ from tests.cases import for_each
 from tests.composition.oracles import (
     BIT,
     DATA,
+    LOWS,
     ROWS,
     Runs,
     Toy,
@@ -23,12 +24,12 @@ from tests.composition.oracles import (
     leaky_laws,
     maker,
     measurement,
+    range_toy,
     response_laws,
     spawning,
     strategies,
     tenth,
 )
-from tests.measures.test_composition import LOWS, range_toy
 from tests.mechanisms.oracles import Law, at_most, close, hockey_stick, loss_range, real, two_way
 
 import viameter as vm

@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import for_each
 from tests.composition.oracles import (
+    LOWS,
     Toy,
     above,
     both_views,
     leaky_laws,
     losses_on,
+    range_toy,
     response_laws,
     response_rho,
     strategies,
@@ -427,17 +429,6 @@ def test_gdp_composition_requires_continuous_gaussians_since_discrete_ones_are_n
 
 
 # bounded-range-composition
-
-
-def range_toy(eta: Any, low: Any) -> tuple[Law, Law]:
-    """Two outcomes with privacy losses `low` and `low + eta`, for low between -eta and 0."""
-    lower, upper = gmpy2.exp(real(low)), gmpy2.exp(real(low) + real(eta))
-    # q lower + (1 - q) upper = 1 makes both of them laws.
-    q = (upper - 1) / (upper - lower)
-    return {0: q * lower, 1: (1 - q) * upper}, {0: q, 1: 1 - q}
-
-
-LOWS = [Fraction(-n, 8) for n in range(1, 8)]
 
 
 def test_bounded_range_composition_ensures_ranges_of_fixed_mechanisms_add() -> None:

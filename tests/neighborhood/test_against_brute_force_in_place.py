@@ -5,58 +5,16 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.neighborhood.families import MULTISETS, Family, Instance, check, losses, on
+from tests.neighborhood.families import IN_PLACE, Family, check, losses
 
 import viameter as vm
 from viameter import neighborhood as nb
 from viameter.neighborhood.finite import FiniteLeaf, PrivacySpace, entity, exact_worst, foreign_keys
-from viameter.neighborhood.granularities import Granularity
 
 INSTANCES = 25
 
 
-def by_id(random: Random) -> Instance:
-    """Rows in their places, which belong to parts."""
-    target = random.choice([nb.bounded_ordered(), nb.group(nb.bounded_ordered(), 2)])
-    cut = nb.partition(random.randint(1, 3), by="id")
-    own: list[Granularity | None] = [None, random.choice([nb.bounded_ordered(), nb.bounded()])]
-    # With two values to a place, two rows that change are hardly two other records.
-    return Instance(target, on(random, cut, own), 2, complete=nb.bounded() not in own)
-
-
-def by_column(random: Random) -> Instance:
-    """Parts that keep a column of every row."""
-    target = random.choice([*MULTISETS, nb.bounded_ordered(), nb.attribute(), nb.local()])
-    return Instance(target, on(random, nb.partition(random.randint(1, 3), by="column")), 2)
-
-
-def projections(random: Random) -> Instance:
-    """Parts that keep some columns, which overlap."""
-    columns = [random.sample("xyz", random.randint(1, 3)) for _ in range(random.randint(1, 3))]
-    target = random.choice([*MULTISETS, nb.bounded_ordered(), nb.attribute(), nb.local()])
-    own = [None, *MULTISETS] if target in MULTISETS else [None]
-    return Instance(target, on(random, nb.projections(columns), own), 2)
-
-
-def contributions(random: Random) -> Instance:
-    """What a person adds to groups of rows, within bounds."""
-    cut = nb.contributions(
-        random.randint(1, 3), l0=random.randint(1, 2), l1=random.randint(1, 4), linf=random.randint(1, 2)
-    )
-    return Instance(nb.user(), on(random, cut, [None, nb.unbounded()]), 2)
-
-
-def groups_in_place(random: Random) -> Instance:
-    """Several rows, cells or blanks at once."""
-    target = nb.group(random.choice([nb.bounded_ordered(), nb.attribute()]), random.randint(2, 3))
-    cut = nb.partition(2, by=random.choice(["id", "column"]) if target.base == nb.bounded_ordered() else "column")
-    return Instance(target, on(random, cut, [None, target.base]), 2, complete=False)
-
-
-FAMILIES = [by_id, by_column, projections, contributions, groups_in_place]
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: str(family.__name__))
+@pytest.mark.parametrize("family", IN_PLACE, ids=lambda family: str(family.__name__))
 def test_the_engine_is_never_below_brute_force_and_equal_where_it_says_so(family: Family) -> None:
     random = Random(2028)
     equal = sum(check(family(random)) for _ in range(INSTANCES))

@@ -13,10 +13,16 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.neighborhood.families import Family
-from tests.neighborhood.test_against_brute_force import FAMILIES
-from tests.neighborhood.test_against_brute_force_in_place import by_column, by_id, contributions
-from tests.neighborhood.test_against_brute_force_of_graphs import incident, induced, spans
+from tests.neighborhood.families import (
+    OF_RECORDS,
+    Family,
+    by_column,
+    by_id,
+    contributions,
+    incident,
+    induced,
+    spans,
+)
 from tests.processes import alone
 from tests.threads import PATIENCE, in_threads
 
@@ -52,7 +58,7 @@ def wards() -> Any:
 
 @for_each(
     "family",
-    [*FAMILIES, by_column, by_id, contributions, incident, induced, spans],
+    [*OF_RECORDS, by_column, by_id, contributions, incident, induced, spans],
 )
 def test_a_tally_has_spent_what_all_that_was_charged_costs_together(family: Family) -> None:
     random = Random(77)

@@ -1,10 +1,10 @@
 """Traps: instances on which a bound is easily too small, each with the pair of neighbors that costs more."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.cases import for_each
+from tests.neighborhood.composed_losses import THREE, loss_or_error
 
 import viameter as vm
 from viameter import neighborhood as nb
@@ -19,16 +19,6 @@ from viameter.neighborhood.finite import (
     w_event,
 )
 from viameter.neighborhood.granularities import Granularity
-
-THREE = ("0.2", "0.5", "0.3")
-
-
-def loss_or_error(target: Granularity, leaves: Sequence[nb.Leaf]) -> Any:
-    """The composed loss; an infinite one where the library refuses to give any."""
-    try:
-        return nb.compose(target, leaves).loss
-    except ViameterError:
-        return vm.PureDP.infinite
 
 
 @for_each(

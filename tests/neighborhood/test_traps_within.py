@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.neighborhood.test_traps import THREE, loss_or_error
+from tests.neighborhood.composed_losses import THREE, loss_or_error
 
 import viameter as vm
 from viameter import neighborhood as nb

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ import httpx
 import uvicorn
 
 import viameter
-from viameter.service.access import ALL, Grant, Role
+from viameter.query.engines import ready
+from viameter.service.access import ALL, Grant, Person, Role
 from viameter.service.app import create_app
 from viameter.service.asgi import Front
 from viameter.service.config import Config, config_of
@@ -90,6 +91,8 @@ PEOPLE: dict[str, tuple[Grant, ...]] = {
 }
 """Beside "admin", who is the first person and may do all; the last three have every role and a worthless token."""
 LOCKED_OUT = ("shut-out", "expired", "revoked")
+FIRST_TABLES = Path(__file__).parent / "versions" / "first.db"
+"""Tables as the first version wrote them; made once, and kept as it is."""
 
 
 class _Streams:
@@ -252,6 +255,27 @@ class Running:
                 return found
             time.sleep(0.005)
         return []
+
+
+def cookie_of(running: Running, person: str) -> str:
+    """A cookie of somebody who signed in, also of those whose token became worthless after that."""
+    number = running.service.state.tokens(person)[-1].id
+    return running.service.state.sign_in(Person(person, frozenset(), number), hours=1)
+
+
+def wait_until(is_so: Callable[[], Any], what: str) -> None:
+    """Look again until it is so."""
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < until, what
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def engine_is_busy(running: Running, dataset: str = "visits") -> Iterator[None]:
+    """Have the engine of a dataset as a question does that is charged and runs."""
+    with ready(running.service.catalog.opened(dataset).table.session.tables):
+        yield
 
 
 @contextlib.contextmanager

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.service.serving import VISITS, WAGES, Running, make_config, make_folder
-from tests.service.test_state import FIRST
+from tests.service.serving import FIRST_TABLES, VISITS, WAGES, Running, make_config, make_folder
 
 from viameter.service import service as services
 from viameter.service.checking_config import Finding, check_config, differences
@@ -83,7 +82,7 @@ def test_what_is_registered_is_opened_and_compared(folder: Path) -> None:
 def test_storage_that_does_not_fit_is_wrong(folder: Path) -> None:
     open_service(make_config(folder)).close()
     (folder / "service.db").unlink()
-    shutil.copy(FIRST, folder / "service.db")
+    shutil.copy(FIRST_TABLES, folder / "service.db")
     found = checked(folder)
     assert found["[storage] state"][0].kind == "wrong" and "do not go together" in found["[storage] state"][0].text
     assert "dataset visits" not in found

@@ -13,8 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 from tests.faulty_proxy import FaultyProxy
-from tests.service.serving import PATIENCE, WAGES, Running
-from tests.service.test_waiting import engine_is_busy, wait_until
+from tests.service.serving import PATIENCE, WAGES, Running, engine_is_busy, wait_until
 
 import viameter as vm
 from viameter.query.engines import jobs, postgres_links, running

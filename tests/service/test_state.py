@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from tests.service.serving import API, QUESTION, Running, running_in
+from tests.service.serving import API, FIRST_TABLES, QUESTION, Running, running_in
 from tests.threads import in_threads
 
 from viameter.errors import LedgerUnavailable, ParameterError
@@ -31,8 +31,6 @@ from viameter.service.tables import ABOUT, ACTS, DATASETS, METADATA, REVISIONS, 
 
 NUMBERS = itertools.count()
 LEDGER = "a" * 64
-FIRST = Path(__file__).parent / "versions" / "first.db"
-"""Tables as the first version wrote them; made once, and kept as it is."""
 ANN = Grant(Role.ANALYST, "visits")
 
 
@@ -222,10 +220,13 @@ def first(location: str, opened: Callable[..., State]) -> Callable[..., State]:
     """Tables as the first version left them, without a table of versions: the file that is kept, or the same."""
     if "://" not in location:
         Path(location).parent.mkdir()
-        shutil.copy(FIRST, location)
+        shutil.copy(FIRST_TABLES, location)
         return opened
     engine = sa.create_engine(sa.make_url(location).set(drivername="postgresql+psycopg"))
-    with engine.begin() as connection, contextlib.closing(sqlite3.connect(f"file:{FIRST}?mode=ro", uri=True)) as kept:
+    with (
+        engine.begin() as connection,
+        contextlib.closing(sqlite3.connect(f"file:{FIRST_TABLES}?mode=ro", uri=True)) as kept,
+    ):
         migrate(connection, to="0001", versions=Path(migrations.__file__).parent, version_table=VERSION_TABLE)
         connection.execute(sa.text(f"DROP TABLE {VERSION_TABLE}"))
         for table in METADATA.sorted_tables:

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running
+from tests.service.serving import PATIENCE, QUESTION, VISITS, WAGES, Running, engine_is_busy, wait_until
 
 import viameter as vm
-from viameter.query.engines import ready
 from viameter.service import desk as desks
 from viameter.service.api import releases
 
 Start = Callable[..., Running]
 COUNT: dict[str, Any] = {"aggregates": {"n": {"count": True}}, "spend": {"zcdp": "1/100"}}
-
-
-def wait_until(is_so: Callable[[], Any], what: str) -> None:
-    until = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < until, what
-        time.sleep(0.005)
-
-
-@contextmanager
-def engine_is_busy(running: Running, dataset: str = "visits") -> Iterator[None]:
-    """Have the engine of a dataset as a question does that is charged and runs."""
-    with ready(running.service.catalog.opened(dataset).table.session.tables):
-        yield
 
 
 def held_up(running: Running, ask: Callable[[], Any], meanwhile: Callable[[], Any], dataset: str = "visits") -> Any:

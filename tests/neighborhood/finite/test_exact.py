@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from tests.neighborhood.finite.granularity_cases import by_value
-from tests.neighborhood.finite.test_quotient import hop, paths, random_instance
-from tests.neighborhood.finite.test_space import LINE
+from tests.neighborhood.finite.instances import LINE, hop, paths, random_instance
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import IncomparableLosses, NoTheorem, ParameterError

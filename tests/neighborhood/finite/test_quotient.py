@@ -1,13 +1,13 @@
 """Quotients and least losses, against enumeration of all paths and against random mechanisms."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
 import pytest
-from tests.neighborhood.finite.test_space import LINE, random_graph
+from tests.neighborhood.finite.instances import LINE, hop, kinked, paths, random_instance
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import ParameterError
@@ -16,10 +16,6 @@ from viameter.neighborhood.finite import PrivacySpace, least_loss, loss_at, quot
 
 WORD = "abebc".__getitem__
 STEPS = PrivacySpace(range(5), relation=lambda a, b: abs(a - b) == 1, name="line")
-
-
-def kinked(distance: Extended) -> int:
-    return (0, 1, 1, 2, 2)[int(distance)]
 
 
 @pytest.mark.parametrize("line", [LINE, STEPS])
@@ -35,33 +31,6 @@ def test_on_the_line_four_becomes_two_and_the_law_at_two_is_unsound(line: Privac
     assert all(
         abs(exponents[WORD(i)] - exponents[WORD(j)]) <= kinked(Fraction(abs(i - j))) for i in range(5) for j in range(5)
     )
-
-
-def random_instance(random: Random) -> tuple[PrivacySpace, dict[int, int]]:
-    nodes, edges = random_graph(random)
-    function = {member: random.randrange(1 + len(nodes) // 2) for member in nodes}
-    if random.random() < 0.5:
-        return PrivacySpace(nodes, relation=lambda a, b: frozenset((a, b)) in edges), function
-    lengths = {e: Fraction(random.randint(0, 6), random.choice((1, 2, 3))) for e in edges}
-    rows: dict[tuple[int, int], Any] = {(a, b): lengths.get(frozenset((a, b)), INFINITY) for a in nodes for b in nodes}
-    rows |= {(a, a): Fraction(0) for a in nodes}
-    for via in nodes:
-        for a in nodes:
-            for b in nodes:
-                rows[a, b] = min(rows[a, b], rows[a, via] + rows[via, b])
-    return PrivacySpace(nodes, metric=lambda a, b: rows[a, b]), function
-
-
-def hop(space: PrivacySpace, function: dict[int, int], one: int, other: int) -> Extended:
-    return min(
-        space.distance(a, b) for a in space.members for b in space.members if (function[a], function[b]) == (one, other)
-    )
-
-
-def paths(images: list[int], one: int, other: int) -> list[tuple[int, ...]]:
-    rest = [image for image in images if image not in (one, other)]
-    middles = [middle for size in range(len(rest) + 1) for middle in permutations(rest, size)]
-    return [(one, *middle, other) for middle in middles]
 
 
 def test_quotients_and_least_losses_are_the_least_over_all_paths() -> None:

@@ -9,6 +9,7 @@ import mpmath  # type: ignore[import-untyped]
 import networkx  # type: ignore[import-untyped]
 import pytest
 from tests.cases import for_each
+from tests.neighborhood.finite.instances import LINE, apart, random_graph
 
 from viameter.arith import INFINITY
 from viameter.errors import NoTheorem, NumberError, ParameterError
@@ -25,19 +26,6 @@ from viameter.neighborhood.finite import (
 from viameter.neighborhood.finite.tables import at_most_exp
 
 THIRD = Fraction(1, 3)
-
-
-def apart(one: Any, other: Any) -> Any:
-    return abs(one - other)
-
-
-LINE = PrivacySpace(range(5), metric=apart, name="line")
-
-
-def random_graph(random: Random) -> tuple[list[int], set[frozenset[int]]]:
-    nodes = list(range(random.randint(1, 9)))
-    chance = random.choice((0.1, 0.3, 0.6))
-    return nodes, {frozenset((a, b)) for a in nodes for b in nodes if a < b and random.random() < chance}
 
 
 def test_distances_are_shortest_paths() -> None:

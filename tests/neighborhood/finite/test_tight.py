@@ -8,8 +8,7 @@ import pytest
 from mpmath import iv  # type: ignore[import-untyped]
 from tests.cases import for_each
 from tests.neighborhood.finite.granularity_cases import BUILDERS, by_value, case
-from tests.neighborhood.finite.test_quotient import kinked, random_instance
-from tests.neighborhood.finite.test_space import LINE
+from tests.neighborhood.finite.instances import LINE, kinked, random_instance
 
 from viameter.arith import INFINITY, Extended
 from viameter.errors import NoTheorem, ParameterError

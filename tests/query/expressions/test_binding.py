@@ -10,10 +10,10 @@ from typing import Any
 
 import ibis
 import pytest
+from tests.query.expressions.agreement import agree
 from tests.query.expressions.generating import columns_of
 from tests.query.expressions.nasty import nasty_table
 from tests.query.expressions.nesting import NESTED, nested, spine
-from tests.query.expressions.test_engines_agree import agree
 
 import viameter as vm
 from viameter.query.bounding import Limits, contributions

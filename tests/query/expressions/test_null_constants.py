@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.query.expressions.agreement import disagreements
 from tests.query.expressions.generating import columns_of
 from tests.query.expressions.nasty import nasty_table
-from tests.query.expressions.test_engines_agree import disagreements
 
 import viameter as vm
 from viameter.errors import ParameterError

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.service.api.test_access import API_ROUTES
+from tests.service.routes import API_ROUTES
 from tests.service.serving import API, VISITS, WAGES, Running, make_folder, running_in
 
 from viameter.service import catalog, desk

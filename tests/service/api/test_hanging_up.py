@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.service.api.test_access import cookie_of
-from tests.service.serving import API, PATIENCE, QUESTION, Running
+from tests.service.serving import API, PATIENCE, QUESTION, Running, cookie_of
 
 from viameter.service.api.needing import COOKIE
 from viameter.service.state import State

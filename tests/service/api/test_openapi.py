@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.service.api.test_access import API_ROUTES
+from tests.service.routes import API_ROUTES
 from tests.service.serving import API, Running
 
 from viameter.service.api import proofs

@@ -18,8 +18,8 @@ import httpx
 import psycopg
 import pytest
 import sqlalchemy as sa
-from tests.service.api.test_access import API_ROUTES, BODIES, PAGE_ROUTES, cookie_of, filled
-from tests.service.serving import API, QUESTION, Running, running_in
+from tests.service.routes import API_ROUTES, BODIES, PAGE_ROUTES, filled
+from tests.service.serving import API, QUESTION, Running, cookie_of, running_in
 
 from viameter.errors import LedgerUnavailable
 from viameter.ledger.stores.base import Disconnected

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.service.datasets.test_same_rows import BODY, opened, refuse, register
+from tests.service.datasets.registrations import BODY, opened, refuse, register
 from tests.service.serving import make_config, make_folder
 
 from viameter import pure

@@ -1,7 +1,9 @@
-"""What terms mean, in plain Python: nested tuples of operations, for comparison."""
+"""Nested tuples of operations: what they mean in plain Python, for comparison, and the terms that they stand for."""
 
 import random
 from typing import Any
+
+from viameter_check.programs.terms import BOOL, Term, make, number, truth, variable
 
 INTS = {"+": 2, "-": 2, "*": 2, "//": 2, "%": 2, "neg": 1, "abs": 1, "min": 2, "max": 2}
 BOOLS = {"and": 2, "or": 2, "not": 1, "=>": 2}
@@ -66,3 +68,14 @@ def random_term(chosen: random.Random, depth: int, sort: str = "") -> Any:
         return (op, more(inner), more(inner))
     op = chosen.choice(list(BOOLS))
     return (op, *(more("bool") for _ in range(BOOLS[op])))
+
+
+def built(raw: Any) -> Term:
+    """The term of a nested tuple."""
+    if isinstance(raw, bool):
+        return truth(raw)
+    if isinstance(raw, int):
+        return number(raw)
+    if isinstance(raw, str):
+        return variable(raw, BOOL if raw == "b" else "int")
+    return make(raw[0], *(built(arg) for arg in raw[1:]))

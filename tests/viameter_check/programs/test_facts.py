@@ -1,8 +1,7 @@
 """What is known of adjacent inputs: what the program requires of each run, and facts about the elements of lists."""
 
 import pytest
-from tests.viameter_check.programs.test_wrong import straight
-from tests.viameter_check.programs.writing import Json, neighbors
+from tests.viameter_check.programs.writing import Json, neighbors, straight
 
 from viameter_check.programs import check_program
 

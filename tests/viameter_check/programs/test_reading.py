@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 from tests.cases import for_each
-from tests.viameter_check.programs.python_terms import evaluate, random_term
-from tests.viameter_check.programs.test_terms import built
+from tests.viameter_check.programs.python_terms import built, evaluate, random_term
 from tests.viameter_check.programs.zoo import ABOVE, CLAMPED, LAPLACE, SPARSE
 
 from viameter_check.programs.reading import Reader, read_term

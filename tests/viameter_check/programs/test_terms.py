@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.viameter_check.programs.python_terms import evaluate, random_term
+from tests.viameter_check.programs.python_terms import built, evaluate, random_term
 
 from viameter_check.programs.reading import Reader, read_term
 from viameter_check.programs.scopes import Scope
@@ -112,17 +112,6 @@ def test_a_list_is_read_alike_at_equal_places() -> None:
     assert solver.holds([make("==", X, Y)], [make("==", one, two)]).outcome == HOLDS
     assert solver.holds([], [make("==", one, other)]).outcome == FAILS
     assert "q<1>[x] = " in solver.holds([], [make("==", one, other)]).values
-
-
-def built(raw: Any) -> Term:
-    """The term of a nested tuple."""
-    if isinstance(raw, bool):
-        return truth(raw)
-    if isinstance(raw, int):
-        return number(raw)
-    if isinstance(raw, str):
-        return variable(raw, BOOL if raw == "b" else "int")
-    return make(raw[0], *(built(arg) for arg in raw[1:]))
 
 
 def meaning(term: Term, values: dict[str, Any]) -> Any:

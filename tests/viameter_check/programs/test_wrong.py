@@ -1,11 +1,21 @@
 """Proofs of what is not true: each is refused, at the place where it goes wrong."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from tests.cases import for_each
-from tests.viameter_check.programs.writing import Json, at, certificate, changed, neighbors, proof, refused, tree
+from tests.viameter_check.programs.writing import (
+    NEAR,
+    Json,
+    at,
+    certificate,
+    changed,
+    neighbors,
+    proof,
+    refused,
+    straight,
+    tree,
+)
 from tests.viameter_check.programs.zoo import (
     LAPLACE,
     MONOTONE,
@@ -28,8 +38,6 @@ from tests.viameter_check.programs.zoo import (
 )
 
 from viameter_check.programs import check_program
-
-NEAR = neighbors(["q"], "abs(q<1> - q<2>) <= 1")
 
 
 @pytest.mark.parametrize("made", [laplace, above_threshold, prefix_sum, noisy_max, select, sparse])
@@ -57,17 +65,6 @@ def test_less_rho_than_that_of_a_gaussian_is_not_proved() -> None:
     document = changed(gauss({"measure": "zcdp", "amount": "1/201"}), (("proofs", 0, "units", "rho", "number"), 40200))
     assert refused(document)[0] == "claim.amount"
     assert refused(gauss({"measure": "pure", "amount": "1"}))[0] == "claim.amount"
-
-
-def straight(
-    body: str, *, claim: Json | str = "eps", near: Json = NEAR, header: str = "input q: int", **parts: Any
-) -> Json:
-    """A certificate for a program without loops; `shifts` are listed from the first draw on."""
-    lines = "".join(f"  {line}\n" for line in body.split("\n"))
-    text = f"program it\n{header}\nbudget eps\nbegin\n{lines}end\nreturn result\n"
-    draws = [str(n) for n, line in enumerate(text.splitlines(), 1) if ":=$" in line]
-    shifts = dict(zip(draws, parts.pop("shifts", []), strict=False))
-    return certificate(text, claim, proof(text, near, **{"units": {"eps": 1}, "shifts": shifts, **parts}))
 
 
 def test_a_new_draw_knows_nothing_of_the_old_one() -> None:

@@ -115,6 +115,20 @@ def tree(text: str, split: list[int], *, pointwise: bool) -> Json:
     return leaf("pointwise" if pointwise else "equality", 0, block())
 
 
+NEAR = neighbors(["q"], "abs(q<1> - q<2>) <= 1")
+
+
+def straight(
+    body: str, *, claim: Json | str = "eps", near: Json = NEAR, header: str = "input q: int", **parts: Any
+) -> Json:
+    """A certificate for a program without loops; `shifts` are listed from the first draw on."""
+    lines = "".join(f"  {line}\n" for line in body.split("\n"))
+    text = f"program it\n{header}\nbudget eps\nbegin\n{lines}end\nreturn result\n"
+    draws = [str(n) for n, line in enumerate(text.splitlines(), 1) if ":=$" in line]
+    shifts = dict(zip(draws, parts.pop("shifts", []), strict=False))
+    return certificate(text, claim, proof(text, near, **{"units": {"eps": 1}, "shifts": shifts, **parts}))
+
+
 def changed(document: Json, *changes: tuple[tuple[Any, ...], Any]) -> Json:
     """A copy with other values at some paths, and the hashes that fit."""
     forged = json.loads(json.dumps(document))  # no two places share a value
