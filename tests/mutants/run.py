@@ -37,6 +37,8 @@ class Killer:
 
     tests: tuple[str, ...]  # what is run again on the sources as they are
     fate: str
+    marks: str = "not long"
+    """Which of them ran."""
 
     @property
     def is_one_test(self) -> bool:
@@ -118,10 +120,10 @@ def run(
             print(_line(result), flush=True)
             return result
 
-        def failing(tests: Sequence[str]) -> list[Killer]:
+        def failing(tests: Sequence[str], marks: str = "not long") -> list[Killer]:
             copy = copies.get()
             try:
-                return _failures(tests, copy, checkout, limit)
+                return _failures(tests, copy, checkout, limit, marks=marks)
             finally:
                 copies.put(copy)
 
@@ -134,7 +136,7 @@ def run(
             if not all(failure.is_one_test for failure in failures):
                 failures, single = set(), set()
             alone = sorted(set(killers) - single, key=lambda one: one.tests)
-            found = pool.map(lambda killer: failing(killer.tests), alone)
+            found = pool.map(lambda killer: failing(killer.tests, killer.marks), alone)
             return failures & single | {killer for killer, failed in zip(alone, found, strict=True) if failed}
 
         with ThreadPoolExecutor(jobs) as pool:
@@ -239,13 +241,13 @@ def _failures(
     try:
         status, text = PROCESSES.run([*command, "--tb=no", *options, *tests], environment, cwd=checkout, limit=limit)
     except subprocess.TimeoutExpired:
-        return [Killer(tuple(tests), "tests that hung")]
+        return [Killer(tuple(tests), "tests that hung", marks)]
     if failed := noted.read_text().splitlines():
         return [Killer((test,), test) for test in failed]
     if status in (0, 5):
         return []
     last = text.strip().splitlines()[-1] if text.strip() else "no output"
-    return [Killer(tuple(tests), f"tests that ended with {status}: {last}")]
+    return [Killer(tuple(tests), f"tests that ended with {status}: {last}", marks)]
 
 
 if __name__ == "__main__":

@@ -14,6 +14,11 @@ SAME = Mutant("lib.low:add", "one + other", "other + one", "nothing changes")
 GOOD = "from lib.low import add\n\ndef test_sums():\n    assert add(1, 2) == 3\n"
 
 
+@pytest.fixture(autouse=True)
+def _no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer to load than these tests to run
+
+
 def checkout(folder: Path, **tests: str) -> Path:
     """A checkout of one module, with files of tests."""
     files = {f"tests/lib/{name}.py": text for name, text in tests.items()}
@@ -70,6 +75,13 @@ def test_a_last_killer_that_is_there_no_more_kills_nothing(tmp_path: Path, hint:
 def test_a_last_killer_that_fails_anyway_hides_nothing(tmp_path: Path) -> None:
     folder = checkout(tmp_path, test_low=GOOD, test_second="def test_aaa(): assert False\n")
     assert fates(folder, WRONG, SAME, hint="test_second.py::test_aaa") == ["tests/lib/test_low.py::test_sums", ""]
+
+
+def test_a_checkout_without_the_markers_that_are_asked_for_kills_nothing(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, test_low=GOOD)
+    settings = folder / "pyproject.toml"
+    settings.write_text(settings.read_text() + "addopts = ['--strict-markers']\n")
+    assert fates(folder, SAME) == [""]
 
 
 def test_tests_that_hang_or_end_anyway_kill_nothing(tmp_path: Path) -> None:
