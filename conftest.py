@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections.abc import Generator
 from doctest import ELLIPSIS
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items += files[name]
 
 
-LEFT_OUT = pytest.StashKey[int]()
+LEFT_OUT, ENDED = pytest.StashKey[int](), pytest.StashKey[int]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,6 +79,30 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
         return None
     item.config.stash[LEFT_OUT] = item.config.stash.get(LEFT_OUT, 0) + 1
     return True
+
+
+class Counting:
+    """Counts tests that ended, and fails a session that ended well before all did: a test can call `pytest.exit`."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, bool | None, bool | None]:
+        """Count a test that came to its end, or was left out."""
+        is_done = yield
+        item.config.stash[ENDED] = item.config.stash.get(ENDED, 0) + 1
+        return is_done
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Fail if tests were not run, and no failure says so."""
+        missing = session.testscollected - session.config.stash.get(ENDED, 0)
+        if exitstatus in (0, 5) and missing > 0 and not session.config.option.collectonly:
+            print(f"\nthe session ended before {missing} of its tests did")
+            session.exitstatus = 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count what ends."""
+    config.pluginmanager.register(Counting())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -38,12 +38,14 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="list the tests, nearest first")
     options = parser.parse_args()
     end_on_signals()
-    until = time.time() + options.seconds
     try:
         changed = changed_files(options.base)
+        shards = shards_of(changed)
     except subprocess.CalledProcessError as error:
         parser.error(error.stderr.strip())
-    shards = shards_of(changed)
+    except SyntaxError as error:
+        sys.exit(f"{error.filename}:{error.lineno}: {error.msg}")
+    until = time.time() + options.seconds
     if options.list:
         print("\n".join(path for shard in shards for path in shard.paths))
         return
@@ -57,9 +59,10 @@ def main() -> None:
 
 def changed_files(base: str | None = None) -> list[Path]:
     """Files that differ from a commit, and new ones; if there are none, those of the last commit."""
-    found = {*_git("diff", "--name-only", base or "HEAD"), *_git("ls-files", "--others", "--exclude-standard")}
+    found = {*_differing(base or "HEAD"), *_git("ls-files", "-z", "--others", "--exclude-standard")}
     if not found and base is None:
-        found = set(_git("diff", "--name-only", "HEAD~1", "HEAD"))
+        is_first = len(_git("rev-list", "--max-count=2", "HEAD")[0].split()) == 1
+        found = set(_differing(_git("hash-object", "-t", "tree", os.devnull)[0].strip() if is_first else "HEAD~1"))
     return [Path(name) for name in sorted(found)]
 
 
@@ -133,9 +136,14 @@ def _is_read(path: Path) -> bool:
     return path.parts[0] in ("src", "tests") or path.suffix == ".md"
 
 
+def _differing(base: str) -> list[str]:
+    """Both names of what was renamed: tests that use the old one are broken."""
+    return _git("diff", "-z", "--name-only", "--no-renames", base)
+
+
 def _git(*arguments: str) -> list[str]:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    return [name for name in done.stdout.split("\0") if name]
 
 
 if __name__ == "__main__":

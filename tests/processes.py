@@ -117,7 +117,8 @@ class Nursery:
 
     def _told(self, within: float) -> int | None:
         """The next number that it tells, if that comes within some seconds."""
-        return int(self._end.recv(_DIGITS)) if select.select([self._end], [], [], within)[0] else None
+        digits = self._end.recv(_DIGITS) if select.select([self._end], [], [], within)[0] else b""
+        return int(digits) if digits else None
 
     def close(self) -> None:
         """Let it end, which it does when nobody can ask it any more."""
@@ -134,6 +135,7 @@ def serve(number: int) -> None:
     """What a nursery does: fork for whoever asks, and tell which process that is and how it ended."""
     faulthandler.enable()
     end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt at the terminal is for who asks
     end = socket.socket(fileno=number)
     while True:
         message, files, _, _ = socket.recv_fds(end, 1, 3)
@@ -150,6 +152,7 @@ def serve(number: int) -> None:
             os.dup2(files[2], 2)
             os.dup2(2, 1)  # whatever is printed is no answer
             end_with_parent()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             os.environ.clear()
             os.environ.update(environment)
             with end:

@@ -142,7 +142,7 @@ def _name_of(path: Path) -> str:
 def _read(path: Path) -> Module:
     module = Module(path, path.name == "__init__.py")
     attributes: set[tuple[str, str]] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             for alias in node.names:
                 module.bound[alias.asname or alias.name] = (node.module, alias.name)

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.changed import READING_THE_TREE, shards_of
+from tests.changed import READING_THE_TREE, changed_files, shards_of
 from tests.reach import ROOT, Reach
-from tests.tiers import Outcome, Shard, all_shards, chosen, counted
+from tests.tiers import Outcome, Shard, all_shards, chosen, counted, run
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,22 @@ def test_a_room_is_its_shards_and_a_part_of_a_room_or_a_path_is_one() -> None:
     assert chosen([], shards) == shards
 
 
-def test_a_room_without_tests_is_refused_with_those_there_are() -> None:
-    with pytest.raises(LookupError, match=r"leger has no tests; rooms are .*\bledger\b"):
-        chosen(["leger"], all_shards())
+@pytest.mark.parametrize("room", ["leger", ".", "../main", "tests/../tests"])
+def test_a_room_without_tests_is_refused_with_those_there_are(room: str) -> None:
+    with pytest.raises(LookupError, match=r"has no tests; rooms are .*\bledger\b"):
+        chosen([room], all_shards())
+
+
+def test_a_room_that_is_named_twice_or_as_a_folder_is_that_room_once() -> None:
+    shards = all_shards()
+    once = [shard for shard in shards if shard.name == "core"]
+    assert chosen(["core", "tests/core", "core/"], shards) == once
+    assert {shard.name for shard in chosen(["root"], shards)} == {"root"}
+
+
+def test_a_run_without_any_test_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not run([Shard("viz", ("tests/viz",))], jobs=1, until=time.time() - 1)
+    assert "no test was run" in capsys.readouterr().out
 
 
 def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_are_handed_on(tmp_path: Path) -> None:
@@ -133,6 +146,10 @@ def test_what_no_shard_would_run_is_refused_or_is_no_test(tmp_path: Path, place:
         ("\n37 left out for lack of time\n5 deselected in 0.30s", 0, {"left out": 37}, True),
         ("killed before it could say anything", 0, {}, False),
         ("2 passed in 1.00s\nSegmentation fault", -11, {"passed": 2}, False),
+        ("no tests ran in 0.01s", 5, {}, True),
+        ("a test ended the process, with that status", 5, {}, False),
+        ("2 passed in 1.00s", 5, {"passed": 2}, False),
+        ("1 failed, 2 passed in 1.00s\nand another status at exit", 0, {"failed": 1, "passed": 2}, False),
     ],
 )
 def test_what_a_shard_came_to_is_read_from_its_summary(
@@ -171,6 +188,37 @@ def test_files_and_tests_are_shuffled_by_a_seed_and_examples_of_a_page_stay_in_o
 def test_no_test_starts_after_the_deadline_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_a(): pass\ndef test_b(): pass")
     assert "2 left out for lack of time" in run_pytest(tmp_path, "--until", str(time.time() - 1))
+
+
+@pytest.mark.parametrize("status", [0, 5])
+def test_a_session_that_a_test_ends_has_failed(tmp_path: Path, status: int) -> None:
+    (tmp_path / "test_one.py").write_text(
+        f"import pytest\ndef test_a(): pass\ndef test_b(): pytest.exit('bye', {status})\ndef test_c(): assert False"
+    )
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        run_pytest(tmp_path)
+    assert "ended before 2 of its tests did" in ended.value.stdout
+
+
+def test_both_names_of_what_was_renamed_changed_and_so_did_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> None:
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *named, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    monkeypatch.setattr("tests.changed.ROOT", tmp_path)
+    git("init")
+    (tmp_path / "old.py").write_text("text = 1\n" * 20)
+    git("add", ".")
+    git("commit", "-m", "first")
+    assert changed_files() == [Path("old.py")]
+    git("mv", "old.py", "new.py")
+    (tmp_path / "ä b.py").write_text("")
+    assert changed_files() == [Path("new.py"), Path("old.py"), Path("ä b.py")]
+    git("add", ".")
+    git("commit", "-m", "second")
+    assert changed_files() == changed_files("HEAD~1") == [Path("new.py"), Path("old.py"), Path("ä b.py")]
 
 
 def test_no_file_of_tests_is_longer_than_600_lines() -> None:

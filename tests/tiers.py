@@ -49,6 +49,8 @@ FIRST = (
 )
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 
+_ENDED = re.compile(r"^=*\s*(?:\d+ \w+.*|no tests ran) in [\d.]+s\b", re.MULTILINE)
+"""The last line of a pytest that came to its end."""
 _DURATION = re.compile(r"^([\d.]+)s ((?:call|setup|teardown) +\S.*)$", re.MULTILINE)
 
 
@@ -79,8 +81,12 @@ class Outcome:
 
     @property
     def is_good(self) -> bool:
-        """No test failed, and it is known how many passed; that all of them were left out is no failure."""
-        return self.status == 5 or (self.status == 0 and sum(self.counts.values()) > 0)
+        """No test failed, and it is known how many passed; that nothing was to be run is no failure."""
+        if self.counts["failed"] or self.counts["errors"]:
+            return False
+        if self.status == 5:  # pytest found nothing to run; but a test may end its process with any status
+            return bool(_ENDED.search(self.text)) and not self.counts["passed"]
+        return self.status == 0 and sum(self.counts.values()) > 0
 
 
 class Processes:
@@ -121,6 +127,11 @@ class Processes:
             said.seek(0)
             return status, said.read()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing more is started."""
+        return self._stopped
+
     def stop(self) -> None:
         """Interrupt what runs, so that it says what failed and tidies up, and start nothing more."""
         with self._lock:
@@ -141,6 +152,8 @@ def main() -> None:
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="list the N slowest tests of all shards")
     parser.add_argument("-k", default="", metavar="NAMES", help="tests of these names alone, as pytest takes it")
     options, passed_on = parser.parse_known_args()
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: expected at least 1")
     end_on_signals()
     try:
         shards = chosen(options.rooms, all_shards())
@@ -204,15 +217,18 @@ def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
     """The shards of rooms, or of all; a part of a room (logic/kernel) or a path is a shard of its own."""
     found: list[Shard] = []
     for room in rooms:
-        name = room.strip("/")
+        name = room.strip("/").removeprefix("tests/")
         of_room = [shard for shard in shards if shard.name == name or shard.name.startswith(f"{name}/")]
-        paths = [path for path in (f"tests/{name}", name, f"src/viameter/{name}") if (ROOT / path).exists()]
+        is_below = {".", ".."}.isdisjoint(name.split("/"))
+        paths = [
+            path for path in (f"tests/{name}", name, f"src/viameter/{name}") if is_below and (ROOT / path).exists()
+        ]
         if not of_room and not paths:
             known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
             raise LookupError(f"{name} has no tests; rooms are {known}, and --list lists their parts")
-        mirrored = paths[1:] if paths[0].startswith("tests/") else []
-        found += of_room or [Shard(name, (paths[0], *mirrored), only="")]
-    return found or shards
+        of_path = paths if not paths or paths[0].startswith("tests/") else paths[:1]
+        found += of_room or [Shard(name, tuple(of_path), only="")]
+    return list(dict.fromkeys(found)) or shards
 
 
 def run(
@@ -235,13 +251,14 @@ def run(
 
     def judge(shard: Shard) -> Outcome:
         if until is not None and time.time() > until:
-            print(f"{shard.name}: {len(shard.paths)} files left out for lack of time", flush=True)
-            return Outcome(shard, 5, Counter({"files left out": len(shard.paths)}), 0.0, "")
+            _say(f"{shard.name}: {len(shard.paths)} files left out for lack of time")
+            return Outcome(shard, 0, Counter({"files left out": len(shard.paths)}), 0.0, "")
         outcome = run_shard(shard, extra, processes, long=long, coverage=coverage)
         if not outcome.is_good:
-            print(outcome.text, flush=True)
-        said = ", ".join(f"{count} {what}" for what, count in outcome.counts.items()) or "nothing to run"
-        print(f"{'' if outcome.is_good else 'FAILED '}{shard.name}: {said} in {outcome.seconds:.0f} s", flush=True)
+            _say(outcome.text)
+        nothing = "nothing to run" if outcome.is_good else f"it ended with status {outcome.status} before its summary"
+        said = ", ".join(f"{count} {what}" for what, count in outcome.counts.items()) or nothing
+        _say(f"{'' if outcome.is_good else 'FAILED '}{shard.name}: {said} in {outcome.seconds:.0f} s")
         return outcome
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -263,10 +280,16 @@ def run(
     print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
     if total["left out"] or total["files left out"]:
         print(f"left out for lack of time: {total['left out']} tests, and {total['files left out']} files of others")
-    elif not sum(total.values()):
-        print("no test was run: none has that name or mark")
+    if not sum(total[what] for what in ("passed", "failed", "errors", "skipped", "xfailed")):
+        print("no test was run: there was no time, or none has that name or mark")
         return False
     return not bad
+
+
+def _say(line: str) -> None:
+    """Print a line at once: shards end at the same time."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def run_shard(

@@ -114,10 +114,13 @@ def run(
             copy, start = copies.get(), time.monotonic()
             try:
                 killer = _killer(mutant, copy, reach, folder, limit, without, hints.get(key(mutant), ""))
+                if killer is not None and not killer.is_one_test:  # or something else ended it: it has to happen twice
+                    killer = _killer(mutant, copy, reach, folder, limit, without, "")
             finally:
                 copies.put(copy)
             result = Result(mutant, killer, time.monotonic() - start)
-            print(_line(result), flush=True)
+            if not PROCESSES.is_stopped:
+                print(_line(result), flush=True)
             return result
 
         def failing(tests: Sequence[str], marks: str = "not long") -> list[Killer]:

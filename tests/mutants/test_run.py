@@ -77,6 +77,13 @@ def test_a_last_killer_that_fails_anyway_hides_nothing(tmp_path: Path) -> None:
     assert fates(folder, WRONG, SAME, hint="test_second.py::test_aaa") == ["tests/lib/test_low.py::test_sums", ""]
 
 
+def test_tests_that_were_ended_once_by_something_else_kill_nothing(tmp_path: Path) -> None:
+    ends = f"import os, pathlib\n\nmark = pathlib.Path({str(tmp_path / 'ended')!r})\n\n"
+    ends += "def pytest_sessionfinish():\n    if not mark.exists():\n        mark.touch()\n        os._exit(3)\n"
+    assert fates(checkout(tmp_path / "a", test_low=GOOD, conftest=ends), SAME) == [""]
+    assert (tmp_path / "ended").exists()
+
+
 def test_a_checkout_without_the_markers_that_are_asked_for_kills_nothing(tmp_path: Path) -> None:
     folder = checkout(tmp_path, test_low=GOOD)
     settings = folder / "pyproject.toml"
