@@ -38,6 +38,12 @@ def test_a_token_has_256_bits_and_no_two_are_alike() -> None:
     assert len(base64.urlsafe_b64decode(fresh_secret() + "=")) == 32
 
 
+def test_the_guard_of_a_form_is_not_what_the_tables_keep_of_the_cookie() -> None:
+    secrets = ["", fresh_secret(), fresh_secret(), "viameter form guard:"]
+    guards = {guard_of(secret) for secret in secrets}
+    assert len(guards) == len(secrets) and guards.isdisjoint(map(hashed, secrets))
+
+
 def test_tables_hold_hashes_and_no_secret(run_service: Start) -> None:
     running = run_service()
     shown = running.api("admin", "POST", "/people/nobody/tokens", json={"label": "once"}).json()
