@@ -43,21 +43,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests, and what they import, stay to the end: no collector of garbage looks through them again."""
-    _stays()
-
-
-def pytest_unconfigure() -> None:
-    """As it was: extensions written in C++ name what is not let go when the process ends."""
-    gc.unfreeze()
-
-
-def _stays() -> None:
-    gc.collect()
-    gc.freeze()
-
-
 def _needs_spark(item: pytest.Item) -> bool:
     if "spark_session" in getattr(item, "fixturenames", ()):
         return True
@@ -83,7 +68,8 @@ def duckdb_backend() -> Iterator[Any]:
     from viameter.query.engines.duckdb_tables import memory_backend
 
     backend = memory_backend()
-    _stays()  # Ibis, and the libraries that it brings
+    gc.collect()  # Ibis, and the libraries that it brings, stay, as what was imported before
+    gc.freeze()
     yield backend
     backend.disconnect()
 

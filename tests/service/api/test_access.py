@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -12,23 +12,15 @@ from fastapi.routing import iter_route_contexts
 from tests.service.routes import ACTIONS, API_ROUTES, BODIES, EVERYBODY, LET_IN, MAY, PAGE_ROUTES, filled
 from tests.service.serving import API, PEOPLE, Running, cookie_of
 
-from viameter.service.api import proofs
 from viameter.service.api.needing import COOKIE
 from viameter.service.secrets import guard_of
+
+pytestmark = pytest.mark.usefixtures("no_processes")
 
 WITHOUT_NEEDS = {
     *[(method, path) for (method, path), what in {**API_ROUTES, **PAGE_ROUTES}.items() if what == "open"],
     ("GET", "/metrics"),  # open, if the configuration says so; it looks for a token itself
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_processes() -> Iterator[None]:
-    """Programs and certificates are read in processes, which take a while to start: this is about who may ask."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proofs, "verify_submitted", lambda *_, **__: [])
-        patch.setattr(proofs, "check_submitted", lambda *_, **__: {"holds": False, "report": ""})
-        yield
 
 
 @pytest.fixture(scope="module")

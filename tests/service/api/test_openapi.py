@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,7 +18,8 @@ from schemathesis.specs.openapi.checks import (
 from tests.service.routes import API_ROUTES
 from tests.service.serving import API, Running
 
-from viameter.service.api import proofs
+pytestmark = pytest.mark.usefixtures("no_processes")
+
 
 CHECKS: list[Any] = [
     not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance,
@@ -31,15 +31,6 @@ OPERATIONS = [
 ]
 FILLED = {"dataset": "visits", "person": "nobody", "entry": 4, "key": "described", "token": "0" * 24}
 """Things that are there, but for the token: requests are sent as an admin, who is not to lose it."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_processes() -> Iterator[None]:
-    """Programs and certificates are read in processes of their own, which take a while to start."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proofs, "verify_submitted", lambda *_, **__: [])
-        patch.setattr(proofs, "check_submitted", lambda *_, **__: {"holds": False, "report": ""})
-        yield
 
 
 @pytest.fixture(scope="module")

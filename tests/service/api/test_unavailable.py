@@ -23,10 +23,11 @@ from tests.service.serving import API, QUESTION, Running, cookie_of, running_in
 
 from viameter.errors import LedgerUnavailable
 from viameter.ledger.stores.base import Disconnected
-from viameter.service.api import proofs
 from viameter.service.api.needing import COOKIE
 from viameter.service.problems import NOTHING_SPENT, UNKNOWN_OUTCOME, unavailable
 from viameter.service.secrets import guard_of
+
+pytestmark = pytest.mark.usefixtures("no_processes")
 
 CANARY = "CANARY"
 COST = Fraction(1, 1000)
@@ -112,14 +113,6 @@ class Faults:
             yield
         finally:
             self._at[where] = -1
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_processes() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proofs, "verify_submitted", lambda *_, **__: [])
-        patch.setattr(proofs, "check_submitted", lambda *_, **__: {"holds": False, "report": ""})
-        yield
 
 
 @pytest.fixture(scope="module")
