@@ -73,7 +73,6 @@ def pytest_collection_finish() -> None:
     """Thousands of tests, and what they import, stay to the end: no collector of garbage looks through them again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_unconfigure() -> None:

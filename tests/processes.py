@@ -21,6 +21,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,16 @@ class Nursery:
         with other:
             code = f"from tests.processes import serve; serve({other.fileno()})"
             seeded = {} if hash_seed is None else {"PYTHONHASHSEED": str(hash_seed)}
-            self._process = subprocess.Popen(
+            # Its parent, for the system, is the thread that starts it: one that lasts as long as this process.
+            self._starter = ThreadPoolExecutor(1)
+            self._process = self._starter.submit(
+                subprocess.Popen,
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
                 env={**os.environ, **seeded},
                 pass_fds=[other.fileno()],
-            )
+            ).result()
         atexit.register(self.close)
 
     @property
