@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 from tests.service.routes import ACTIONS, API_ROUTES, BODIES, EVERYBODY, LET_IN, MAY, PAGE_ROUTES, filled
-from tests.service.serving import API, PEOPLE, Running, cookie_of
+from tests.service.serving import API, PEOPLE, WAGES, WAGES_QUESTION, Running, cookie_of
 
 from viameter.service.api.needing import COOKIE
 from viameter.service.secrets import guard_of
@@ -173,11 +174,39 @@ def test_an_answer_of_somebody_else_is_for_those_who_may_read_all(running: Runni
         assert running.api("auditor-all", "GET", f"/datasets/visits/releases/known?by={by}").status_code == 404, by
 
 
+def test_whoever_may_not_ask_any_more_does_not_read_their_answers(run_service: Callable[..., Running]) -> None:
+    running = run_service()
+    assert running.ask("analyst-visits", key="mine").status_code == 200
+    at = "/datasets/visits/releases/mine"
+    assert running.api("analyst-visits", "GET", at).status_code == 200
+    # A custodian sees the dataset, and may read what others asked, but asks nothing and has no answers there.
+    grants = {"grants": [{"role": "custodian", "dataset": "visits"}]}
+    assert running.api("only-admin", "PUT", "/people/analyst-visits/grants", json=grants).status_code == 200
+    assert running.api("analyst-visits", "GET", "/datasets/visits").status_code == 200
+    assert running.api("analyst-visits", "GET", at).status_code == 404
+    assert running.api("only-admin", "PUT", "/people/analyst-visits/grants", json={"grants": []}).status_code == 200
+    assert running.api("analyst-visits", "GET", at).status_code == 404
+
+
 def test_a_charge_of_another_dataset_is_not_read_by_its_number(running: Running, charges: dict[str, str]) -> None:
     for path in ("", "/certificate"):
         mixed = f"/datasets/visits/history/{charges['wages']}{path}"
         assert running.api("custodian-all", "GET", mixed).status_code == 404
         assert running.api("analyst-wages", "GET", mixed).status_code == 404
+
+
+def test_a_charge_of_a_dataset_whose_name_goes_on_is_not_read_by_its_number(run_service: Callable[..., Running]) -> None:
+    running = run_service()
+    document = {name: value for name, value in WAGES.items() if name != "name"}
+    file = Path(running.service.config.sources["files"].folder) / "more.csv"
+    file.write_text("wage\n10\n20\n")
+    running.service.catalog.register("visits-of-others", {**document, "table": file.name}, by="custodian-all")
+    reply = running.ask("analyst-all", "visits-of-others", WAGES_QUESTION, key="k")
+    assert reply.status_code == 200, reply.text
+    for path in ("", "/certificate"):
+        at = f"history/{reply.json()['entry']}{path}"
+        assert running.api("auditor-visits", "GET", f"/datasets/visits/{at}").status_code == 404
+        assert running.api("auditor-all", "GET", f"/datasets/visits-of-others/{at}").status_code == 200
 
 
 def test_analysts_read_their_own_lines_and_nobody_elses(run_service: Callable[..., Running]) -> None:
@@ -259,6 +288,12 @@ def test_nobody_grants_themselves_a_role(running: Running) -> None:
         assert running.ask(custodian, "visits").status_code == 403
         assert running.api(custodian, "POST", "/people", json={"name": "puppet"}).status_code == 403
         assert running.api(custodian, "PUT", f"/people/{custodian}/grants", json={"grants": []}).status_code == 403
+    # A role for another dataset is none for this one.
+    elsewhere = {"grants": [{"role": "custodian", "dataset": "visits"}, {"role": "analyst", "dataset": "wages"}]}
+    assert running.api("only-admin", "PUT", "/people/custodian-visits/grants", json=elsewhere).status_code == 200
+    assert grant("custodian-visits", "custodian-visits", "analyst") == 422
+    elsewhere["grants"].pop()
+    assert running.api("only-admin", "PUT", "/people/custodian-visits/grants", json=elsewhere).status_code == 200
     # Others let them, and what they have they may keep or give up.
     assert grant("custodian-all", "custodian-visits", "analyst") == 200
     assert grant("custodian-visits", "custodian-visits", "analyst", "auditor") == 422

@@ -228,15 +228,21 @@ def test_the_log_says_what_failed_and_where(running: Running, faults: Faults) ->
 
 
 def test_a_question_without_a_key_learns_the_one_it_was_asked_under(running: Running, faults: Faults) -> None:
-    """Else nobody could ask again under it."""
+    """Else nobody could ask again under it; and nothing is said to be free that may have been charged."""
     have_retired(running, False)
+    learned = 0
     for number in range(1, 60):
+        before = running.spent()
         with faults.at("ledger", number, OF_LEDGERS["server gone"]):
             reply = running.ask("admin")
         if not faults.has_failed:
+            assert learned
             return
         error = reply.json()["error"]
+        if NOTHING_SPENT in error["message"]:
+            assert running.spent() == before
         if UNKNOWN_OUTCOME in error["message"]:
+            learned += 1
             assert running.ask("admin", key=error["details"]["key"]).status_code in (200, 202, 410)
     pytest.fail("every statement failed, and it never came through")
 
