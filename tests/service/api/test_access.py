@@ -195,7 +195,9 @@ def test_a_charge_of_another_dataset_is_not_read_by_its_number(running: Running,
         assert running.api("analyst-wages", "GET", mixed).status_code == 404
 
 
-def test_a_charge_of_a_dataset_whose_name_goes_on_is_not_read_by_its_number(run_service: Callable[..., Running]) -> None:
+def test_a_charge_of_a_dataset_is_not_read_by_the_name_that_its_own_begins_with(
+    run_service: Callable[..., Running],
+) -> None:
     running = run_service()
     document = {name: value for name, value in WAGES.items() if name != "name"}
     file = Path(running.service.config.sources["files"].folder) / "more.csv"

@@ -41,6 +41,17 @@ def test_a_budget_beyond_what_makes_sense_is_refused(running: Running, written: 
         open_service(make_config(tmp_path, datasets=[{**WAGES, "budget": budget}]))
 
 
+def test_a_limit_of_a_person_is_in_the_measure_of_the_dataset(run_service: Callable[..., Running]) -> None:
+    running = run_service()
+    at = "/datasets/wages/budgets/analyst-wages"
+    for budget in ({"zcdp": "1/10"}, {"approx": ["1/10", "1e-6"]}):
+        refused = running.api("custodian-all", "PUT", at, json={"budget": budget, "why": "x"})
+        assert refused.status_code == 422 and "the dataset is counted in PureDP" in refused.text
+    assert running.service.catalog.personal_scopes("wages") == {}
+    assert running.ask("analyst-wages", "wages", key="k").status_code == 200
+    assert running.api("custodian-all", "PUT", at, json={"budget": {"pure": "1/10"}, "why": "x"}).status_code == 200
+
+
 def test_every_number_of_a_budget_is_looked_at() -> None:
     book = ledgers.in_memory()
     for budget in (
