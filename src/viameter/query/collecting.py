@@ -119,7 +119,6 @@ class Collecting:
             first=None if first is None else FIRST,
             limits=limits,
             salt=salt,
-            fresh_salt=fresh_salt,
             order=self.order,
             is_limited=is_limited,
         )

@@ -73,7 +73,8 @@ class Keys:
             return table
         # Times of a zone, and whole numbers that are decimals, are compared as expressions read them.
         read = [name for name in self.columns if _is_read(table[name].type())]
-        table = table.mutate(**{name: to_ibis(Column(name, rows.schema[name]), table) for name in read})
+        if read:
+            table = table.mutate(**{name: to_ibis(Column(name, rows.schema[name]), table) for name in read})
         if self.each is not None and _are_written_out(self.each, rows.on.engine):
             listed = None
             for name, values in zip(self.columns, self.each, strict=True):

@@ -175,7 +175,6 @@ class Counting:
             totals={COUNT: 1},
             limits=self.limits,
             salt=fresh_salt(),
-            fresh_salt=fresh_salt,
             order=self.order,
             is_limited=is_limited,
         )

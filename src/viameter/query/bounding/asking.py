@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
+from viameter.query.bounding.keeping import Order
 from viameter.query.bounding.limits import Limits
-from viameter.query.bounding.summing import contributions, is_salted
+from viameter.query.bounding.projection import Projection, Shape, checked_groups
+from viameter.query.bounding.summing import added_up, is_salted
 from viameter.query.engines import (
     EngineTable,
+    Frame,
     Statement,
-    compile_query,
-    compile_salted,
+    compile_frame,
     require_short,
     require_writable,
     salt_in_sql,
@@ -20,6 +23,13 @@ from viameter.query.engines.turns import turn_of
 
 __all__ = ["statement"]
 
+ROWS = "rows_of_the_question"
+"""What the rows are called where there is no question yet."""
+PLACEHOLDERS = ("firstplaceholder", "secondplaceholder")
+"""What stands in the place of a salt while there is no release. They are no secrets: see `engines.compiled`."""
+MOST_FRAMES = 512
+"""How many shapes of questions are kept; each takes some thousand letters."""
+
 
 def statement(
     table: EngineTable,
@@ -27,7 +37,6 @@ def statement(
     *,
     known_by: Hashable,
     salt: str,
-    fresh_salt: Callable[[], str],
     weight: int = 0,
     unit: str | None,
     groups: Sequence[str],
@@ -41,34 +50,25 @@ def statement(
     """What `contributions` adds up of `rows()`, with this salt, ready to run on the backend of a table.
 
     `known_by` says what `rows()` are: two that are equal must be the same Ibis table, to the letter. It is compared by
-    its value and held as long as the query is kept. `weight` is about how many letters it holds. Queries of which the
-    salt cannot be taken out (see `engines.compiled`) are compiled anew with each salt.
+    its value and held as long as the query is kept. `weight` is about how many letters it holds.
 
     Where its size `is_limited`, a query that is too large is refused: before anything is charged, and not afterwards,
     when keys that were found in rows may be part of it.
     """
-    asked: dict[str, Any] = {"unit": unit, "groups": tuple(groups), "limits": limits, "bins": bins, "first": first}
     engine, backend = table.engine, table.backend
+    shape = (unit, tuple(groups), tuple(totals.items()), limits, bins, first)
     # What is compiled may name small tables that go with their connection.
-    key = (turn_of(backend).connection, known_by, order, tuple(totals.items()), *asked.values())
+    key = (turn_of(backend).connection, known_by, order, *shape)
     compiled = table.compiled.find(key)
     if compiled is None:
-        # Drawn now, secretly, and thrown away: it is the salt of no release, and no question can hold it.
-        placeholder = fresh_salt()
-        made = contributions(rows(), engine=engine, totals=totals, order=order, salt=placeholder, **asked)
+        projection = Projection(unit, checked_groups(groups), dict(totals), bins, first)
+        projected = projection.of(rows(), engine=engine)
         if is_limited:
-            require_writable(made)
-        compiled = compile_salted(
-            backend,
-            made,
-            placeholder=salt_in_sql(engine, order, placeholder),
-            is_salted=is_salted(totals=totals, **asked),
-        )
-        if compiled is None:
-            return compile_query(
-                backend, contributions(rows(), engine=engine, totals=totals, order=order, salt=salt, **asked)
-            )
-        if not _is_sketch(made):  # a sketch is not to be run
+            require_writable(projected)
+        types = tuple(projected.schema().items())
+        frame = _frame(backend.compiler, engine, order, types, limits, projection.shape)
+        compiled = frame.around(backend, projected, projection.outputs)
+        if not _is_sketch(projected):  # a sketch is not to be run
             table.compiled.keep(key, compiled, weight=weight)
     salted = compiled.with_salt(salt_in_sql(engine, order, salt))
     if is_limited:
@@ -76,7 +76,27 @@ def statement(
     return salted
 
 
-def _is_sketch(query: Any) -> bool:
-    import ibis.expr.operations as ops
+@lru_cache(maxsize=MOST_FRAMES)
+def _frame(
+    compiler: Any,
+    engine: str,
+    order: Literal["native", "portable"],
+    types: tuple[tuple[str, Any], ...],
+    limits: Limits,
+    shape: Shape,
+) -> Frame:
+    """What keeps some rows of each unit, and adds them up: for all questions of a shape, over rows of these types."""
+    import ibis
 
-    return bool(query.op().find(ops.UnboundTable))
+    projection, rows = shape.projection, ibis.table(dict(types), name=ROWS)
+    orders = [Order(order, engine, placeholder) for placeholder in PLACEHOLDERS]
+    queries = {
+        salt_in_sql(engine, order, each.salt): added_up(rows, projection, limits=limits, order=each) for each in orders
+    }
+    return compile_frame(compiler, queries, rows=ROWS, is_salted=is_salted(projection, limits))
+
+
+def _is_sketch(query: Any) -> bool:
+    import ibis
+
+    return bool(query.op().find(ibis.expr.operations.UnboundTable))

@@ -9,7 +9,7 @@ from typing import Any
 from viameter.errors import ParameterError, plain
 from viameter.query.bounding.identity import comparable
 
-__all__ = ["Projection", "checked_groups"]
+__all__ = ["Projection", "Shape", "checked_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,25 @@ class Projection:
     """The column whose least values are kept first."""
 
     def __post_init__(self) -> None:
-        outputs = [*self.groups, *self.totals, *([] if self.bins is None else [self.bins])]
-        for name in outputs:
-            if outputs.count(name) > 1:
+        for name in self.outputs:
+            if self.outputs.count(name) > 1:
                 raise ParameterError(f"the result would have two columns {name!r}: expected names that differ")
         for name, total in self.totals.items():
             if type(total) is not str and (type(total) is not int or total != 1):
                 raise ParameterError(
                     f"total {name!r} is {plain(total)}: expected the name of a column of int64, or 1 to count rows"
                 )
+
+    @property
+    def shape(self) -> Shape:
+        """What is left of it without names."""
+        totals = tuple(self.summed.index(total) if isinstance(total, str) else None for total in self.totals.values())
+        return Shape(self.unit is not None, len(self.groups), totals, self.bins is not None, self.first is not None)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The columns of the result, in order."""
+        return (*self.groups, *([] if self.bins is None else [self.bins]), *self.totals)
 
     @property
     def group_names(self) -> list[str]:
@@ -87,6 +97,29 @@ class Projection:
         if self.bins is not None:
             names[self.bins] = "b"
         return names
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What projections have in common whose columns are only called otherwise."""
+
+    has_unit: bool
+    groups: int
+    totals: tuple[int | None, ...]
+    """For each, which of the columns that are summed it is; None where rows are counted."""
+    has_bins: bool
+    has_first: bool
+
+    @property
+    def projection(self) -> Projection:
+        """A projection of this shape of what another has projected, in names that no person chose."""
+        return Projection(
+            "u" if self.has_unit else None,
+            tuple(f"g{place}" for place in range(self.groups)),
+            {f"n{place}": 1 if total is None else f"t{total}" for place, total in enumerate(self.totals)},
+            "b" if self.has_bins else None,
+            "o" if self.has_first else None,
+        )
 
 
 def checked_groups(groups: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from viameter.query.bounding.limits import Limits
 from viameter.query.bounding.projection import Projection, checked_groups
 from viameter.query.engines import exact_sum
 
-__all__ = ["contributions", "is_salted", "kept_rows"]
+__all__ = ["added_up", "contributions", "is_salted", "kept_rows"]
 
 
 def contributions(
@@ -56,14 +56,20 @@ def contributions(
     The group columns, the bin, and the sums as decimal text: no engine's integers are wide enough for all.
     """
     projection = Projection(unit, checked_groups(groups), dict(totals), bins, first)
-    table, limits, rank = projection.of(rows, engine=engine), needed(limits, projection), Order(order, engine, salt)
+    table = projection.of(rows, engine=engine)
+    return added_up(table, projection, limits=limits, order=Order(order, engine, salt))
+
+
+def added_up(table: Any, projection: Projection, *, limits: Limits, order: Order) -> Any:
+    """The same of a projected table, in which units, groups and all else have names of their own."""
+    limits = needed(limits, projection)
     if _only_counts(projection, limits):
-        kept = counted(table, projection, limits=limits, order=rank)
-        sums = {name: exact_sum(engine, kept[WEIGHT]) for name in projection.totals}
+        kept = counted(table, projection, limits=limits, order=order)
+        sums = {name: exact_sum(order.engine, kept[WEIGHT]) for name in projection.totals}
     else:
-        kept = bounded(table, projection, limits=limits, order=rank)
+        kept = bounded(table, projection, limits=limits, order=order)
         sums = {
-            name: exact_sum(engine, kept[projection.total_name(total)])
+            name: exact_sum(order.engine, kept[projection.total_name(total)])
             if isinstance(total, str)
             else kept.count().cast("string")
             for name, total in projection.totals.items()
@@ -72,17 +78,8 @@ def contributions(
     return kept.group_by(**keys).aggregate(**sums) if keys else kept.aggregate(**sums)
 
 
-def is_salted(
-    *,
-    unit: str | None,
-    groups: Sequence[str],
-    totals: Mapping[str, str | int],
-    limits: Limits,
-    bins: str | None = None,
-    first: str | None = None,
-) -> bool:
-    """Whether `contributions` orders rows or groups by digests, so that a salt stands in its query."""
-    projection = Projection(unit, checked_groups(groups), dict(totals), bins, first)
+def is_salted(projection: Projection, limits: Limits) -> bool:
+    """Whether rows or groups are ordered by digests, so that a salt stands in the query."""
     limits = needed(limits, projection)
     return limits.groups is not None if _only_counts(projection, limits) else limits.is_limited
 

@@ -7,9 +7,10 @@ from viameter.query.engines.capabilities import ENGINES, require, supports
 from viameter.query.engines.columns import arrow_table
 from viameter.query.engines.compiled import (
     WEIGHT_OF_KEY,
+    Frame,
     Statement,
+    compile_frame,
     compile_query,
-    compile_salted,
     require_short,
     require_writable,
 )
@@ -30,12 +31,13 @@ __all__ = [
     "DataWarning",
     "EngineError",
     "EngineTable",
+    "Frame",
     "NoConnection",
     "Statement",
     "UnreadableData",
     "arrow_table",
+    "compile_frame",
     "compile_query",
-    "compile_salted",
     "copied",
     "exact_sum",
     "native_digest",

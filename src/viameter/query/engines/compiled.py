@@ -1,21 +1,20 @@
 """Compiled queries: SQL that is made once and run again and again, each time with another salt.
 
-To compile a query takes far longer than to run it over a small table. Nothing in it differs from one release to the
-next but the salt, so it is compiled with a placeholder in the salt's place, cut there, and put together again around
-the salt of each release.
+To compile a query takes far longer than to run it over a small table. A query has two parts. The *rows* are what a
+person asked about: filters, columns, keys; they are compiled for each question. What is *around* them keeps some rows
+of each unit and adds them up; it is the same for all questions of one shape (how many groups, sums and limits, of
+which types), so that it is compiled once for a shape. The text of the rows is put into it as a subquery.
 
-That a place of the placeholder is a place of the salt, and that there is no other, is sound for two reasons. The
-placeholder is drawn secretly when the query is compiled, after all of the question was said: 128 bits as text, or 64
-as a number, so that no constant, name or key of the question holds it but by a chance that nobody can raise. And it is
-looked at: in the compiled tree it must stand as a constant of its own, as often as its letters occur in the text; at
-least once where rows are chosen by salted digests, and nowhere else. A query of which this does not hold is not kept,
-and is compiled anew for each release.
+Nothing differs from one release of a question to the next but the salt, and the salt stands in the outer part alone,
+in which no name and no constant of a question is. That part is compiled with a placeholder in the salt's place, and
+cut there. That these are the places of the salt, and all of them, is looked at: compiled with another placeholder, it
+must be the same pieces around that one. A limit, say, that happens to be the first placeholder would stay as it is.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -57,7 +56,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compiled:
-    """A query whose salt can be chosen. It shows nothing of itself: the placeholder is secret."""
+    """A query whose salt can be chosen."""
 
     pieces: tuple[str, ...]
     """The SQL, cut where the salt stands."""
@@ -123,31 +122,54 @@ class CompiledQueries:
 
 def compile_query(backend: Any, query: Any) -> Statement:
     """A query as text for its engine."""
-    return Statement(_written(backend, _tree(backend, query)), _columns(query), _handed_over(backend, query))
+    return Statement(
+        _written(backend.compiler, _tree(backend.compiler, query)), _columns(query), _handed_over(backend, query)
+    )
 
 
-def compile_salted(backend: Any, query: Any, *, placeholder: str, is_salted: bool) -> Compiled | None:
-    """A query whose salt is a placeholder, as SQL writes it; None where it cannot be told from the rest of the query.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame:
+    """What is around the rows of a query, as SQL that is cut where the rows stand, and where the salt does."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def around(self, backend: Any, rows: Any, columns: tuple[str, ...]) -> Compiled:
+        """The query of these rows, an Ibis table; its result has these columns."""
+        import ibis.expr.operations as ops
+
+        sql = _written(backend.compiler, _tree(backend.compiler, rows))
+        joined = f"{self.before[-1]}({sql}){self.after[0]}"
+        tables = tuple(rows.op().find((ops.DatabaseTable, ops.InMemoryTable)))
+        sizes = turn_of(backend).sizes
+        pieces = (*self.before[:-1], joined, *self.after[1:])
+        weight = sum(map(len, pieces)) + sum(sizes.get(table.name, 0) for table in tables)
+        return Compiled(pieces, columns, _handed_over(backend, rows), tables, weight)
+
+
+def compile_frame(compiler: Any, queries: Mapping[str, Any], *, rows: str, is_salted: bool) -> Frame:
+    """The frame of a query over a table that is called `rows`; given twice, by the salt that it has in SQL.
 
     `is_salted` says whether the salt decides anything in this query.
     """
-    import ibis.expr.operations as ops
+    import sqlglot.expressions as sge
 
-    tree = _tree(backend, query)
-    sql = _written(backend, tree)
-    places = _places(tree, placeholder)
-    if sql.count(placeholder) != places or (places > 0) != is_salted:
-        return None
-    tables = tuple(query.op().find((ops.DatabaseTable, ops.InMemoryTable)))
-    pieces = tuple(sql.split(placeholder)) if is_salted else (sql,)
-    sizes = turn_of(backend).sizes
-    weight = len(sql) + sum(sizes.get(table.name, 0) for table in tables)
-    return Compiled(pieces, _columns(query), _handed_over(backend, query), tables, weight)
+    (salt, query), (other_salt, other) = queries.items()
+    tree = _tree(compiler, query)
+    sql = _written(compiler, tree)
+    pieces = sql.split(salt)
+    if other_salt.join(pieces) != _written(compiler, _tree(compiler, other)) or (len(pieces) > 1) != is_salted:
+        raise RuntimeError("the place of the salt is not known")
+    name = sge.to_identifier(rows, quoted=True).sql(dialect=compiler.dialect)
+    if [table.name for table in tree.find_all(sge.Table)].count(rows) != 1 or sql.count(name) != 1:
+        raise RuntimeError("the place of the rows is not known")
+    before, after = (tuple(part.split(salt)) for part in sql.split(name))
+    return Frame(before, after)
 
 
 def written_sql(backend: Any, query: Any, *, pretty: bool) -> str:
     """The SQL of a query."""
-    return _written(backend, _tree(backend, query), pretty=pretty)
+    return _written(backend.compiler, _tree(backend.compiler, query), pretty=pretty)
 
 
 def require_writable(query: Any) -> None:
@@ -171,33 +193,24 @@ def _require_at_most(most: int, size: int, what: str) -> None:
         )
 
 
-def _tree(backend: Any, query: Any) -> Any:
+def _tree(compiler: Any, query: Any) -> Any:
     try:
         # Not by the backend, which logs what it compiles if Ibis was set to be verbose.
-        return backend.compiler.to_sqlglot(query.as_table())
+        return compiler.to_sqlglot(query.as_table())
     except Exception as error:
-        raise _cannot_be_written(backend, error) from None
+        raise _cannot_be_written(compiler, error) from None
 
 
-def _written(backend: Any, tree: Any, *, pretty: bool = False) -> str:
+def _written(compiler: Any, tree: Any, *, pretty: bool = False) -> str:
     try:
-        return str(tree.sql(dialect=backend.dialect, pretty=pretty))
+        return str(tree.sql(dialect=compiler.dialect, pretty=pretty))
     except Exception as error:
-        raise _cannot_be_written(backend, error) from None
+        raise _cannot_be_written(compiler, error) from None
 
 
-def _cannot_be_written(backend: Any, error: Exception) -> ParameterError:
+def _cannot_be_written(compiler: Any, error: Exception) -> ParameterError:
     why = "it is nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
-    return ParameterError(f"this query cannot be written for {backend.name} ({why})")
-
-
-def _places(tree: Any, placeholder: str) -> int:
-    """How many constants of a compiled query are the salt: the number itself, or the text that digests begin with."""
-    import sqlglot.expressions as sge
-
-    # The sign of a number is a node of its own.
-    forms = (placeholder.removeprefix("-"), f"{placeholder}|")
-    return sum(literal.this in forms for literal in tree.find_all(sge.Literal))
+    return ParameterError(f"this query cannot be written for {compiler.dialect.__name__} ({why})")
 
 
 def _columns(query: Any) -> tuple[str, ...]:
