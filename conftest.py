@@ -1,6 +1,9 @@
 """Every example in docstrings, README and docs is run as a test; tests in another order, or until a deadline."""
 
 import gc
+import importlib.util
+import json
+import os
 import random
 import time
 from collections.abc import Generator
@@ -30,6 +33,7 @@ pytest_collect_file = SybilCollection([docstrings, *pages]).pytest()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options that are passed on by `tests.tiers`."""
     parser.addoption("--shuffle", metavar="SEED", help="run files, and the tests of each, in another order")
+    parser.addoption("--counts", metavar="FILE", help="where to write how many tests passed, failed, ...")
     parser.addoption("--until", type=float, metavar="TIME", help="start no test after this time (seconds since 1970)")
 
 
@@ -47,11 +51,14 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return Examples.from_parent(parent, name=module_path.name) if is_source else None
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle files, and the tests of each; examples of a page follow from one another, and stay in their order."""
-    for item in items:
-        if item.get_closest_marker("spark") and "query" not in item.path.parts:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Refuse tests that no shard runs; shuffle files, and the tests of each: examples of a page stay in their order."""
+    collected = list(items)  # before marks leave some out
+    yield
+    home = config.rootpath / "tests" / "query"
+    for item in collected:
+        if item.get_closest_marker("spark") and not item.path.is_relative_to(home):
             raise pytest.UsageError(f"{item.nodeid}: tests with Spark are run in tests/query alone")
     seed = config.getoption("shuffle")
     if seed is None:
@@ -80,7 +87,7 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
-LEFT_OUT, ENDED = pytest.StashKey[int](), pytest.StashKey[int]()
+LEFT_OUT = pytest.StashKey[int]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -94,27 +101,43 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
 
 
 class Counting:
-    """Counts tests that ended, and fails a session that ended well before all did: a test can call `pytest.exit`."""
+    """Counts tests that ended, and fails a session that ended well before all did: a test can call `pytest.exit`.
+
+    What it counted is written down for `tests.tiers`, since whatever is printed may have been printed by a test.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.process, self.ended = config, os.getpid(), 0
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Count a test that came to its end."""
+        self.ended += 1
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, bool | None, bool | None]:
-        """Count a test that came to its end, or was left out."""
-        is_done = yield
-        item.config.stash[ENDED] = item.config.stash.get(ENDED, 0) + 1
-        return is_done
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Fail if tests were not run, and no failure says so."""
-        missing = session.testscollected - session.config.stash.get(ENDED, 0)
-        if exitstatus in (0, 5) and missing > 0 and not session.config.option.collectonly:
+        left_out = self.config.stash.get(LEFT_OUT, 0)
+        missing = session.testscollected - self.ended - left_out
+        if session.exitstatus in (0, 5) and missing > 0 and not self.config.option.collectonly:
             print(f"\nthe session ended before {missing} of its tests did")
             session.exitstatus = 1
+        yield
+        reporter, file = self.config.pluginmanager.get_plugin("terminalreporter"), self.config.getoption("counts")
+        if file is None or reporter is None or os.getpid() != self.process or session.exitstatus not in (0, 1, 5):
+            return
+        names = {"failed": "failed", "error": "errors", "passed": "passed", "skipped": "skipped", "xfailed": "xfailed"}
+        counts = {name: len(reporter.stats.get(category, ())) for category, name in names.items()}
+        counts |= {"counted": 1, "collected": session.testscollected, "left out": left_out}
+        Path(file).write_text(json.dumps(counts))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count what ends."""
-    config.pluginmanager.register(Counting())
+    """Count what ends; test these sources, and not those of a checkout that this one was copied from."""
+    config.pluginmanager.register(Counting(config))
+    own = config.rootpath / "src" / "viameter"
+    found = importlib.util.find_spec("viameter") if own.exists() and "PYTHONPATH" not in os.environ else None
+    if found is not None and not Path(str(found.origin)).resolve().is_relative_to(own.resolve()):
+        raise pytest.UsageError(f"viameter is imported from {found.origin}: make setup installs that of this checkout")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

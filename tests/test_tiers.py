@@ -3,20 +3,29 @@
 import ast
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.changed import READING_THE_TREE, changed_files, shards_of
 from tests.reach import ROOT, Reach
-from tests.tiers import Outcome, Shard, all_shards, chosen, counted, run
+from tests.tiers import Outcome, Processes, Shard, all_shards, chosen, run, run_shard
 
 
 @pytest.fixture(scope="module")
 def reach() -> Reach:
     return Reach()
+
+
+@pytest.fixture(autouse=True)
+def _no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer to load than toy tests to run
 
 
 def test_every_test_example_and_page_is_in_one_shard() -> None:
@@ -32,7 +41,6 @@ def test_a_room_is_its_shards_and_a_part_of_a_room_or_a_path_is_one() -> None:
     assert {shard.name for shard in chosen(["ledger", "arith"], shards)} == {"arith", "ledger", "ledger/crash"}
     kernel, sources = chosen(["logic/kernel", "src"], shards)
     assert kernel.paths == ("tests/logic/kernel", "src/viameter/logic/kernel") and sources.paths == ("src",)
-    assert kernel.only == sources.only == ""  # tests with Spark, too
     assert chosen([], shards) == shards
 
 
@@ -131,32 +139,99 @@ def test_what_no_shard_would_run_is_refused_or_is_no_test(tmp_path: Path, place:
     file.write_text(text)
     shutil.copy(ROOT / "conftest.py", tmp_path)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file.parent)]
+    # As a shard is run, which leaves tests with Spark out.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not spark", str(file.parent)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode and said in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "counts", "is_good"),
+    ("text", "status", "counts", "problem"),
     [
-        ("...\n3 passed, 2 deselected in 0.5s\n", 0, {"passed": 3}, True),
-        ("== 1 failed, 2 passed, 1 error in 61.00s (0:01:01) ==", 1, {"failed": 1, "passed": 2, "errors": 1}, False),
-        ("2 passed in 1.00s\nnanobind: leaked 28 instances!\n - leaked function", 0, {"passed": 2}, True),
-        ("5 deselected in 0.5s", 5, {}, True),
-        ("\n37 left out for lack of time\n5 deselected in 0.30s", 0, {"left out": 37}, True),
-        ("killed before it could say anything", 0, {}, False),
-        ("2 passed in 1.00s\nSegmentation fault", -11, {"passed": 2}, False),
-        ("no tests ran in 0.01s", 5, {}, True),
-        ("a test ended the process, with that status", 5, {}, False),
-        ("2 passed in 1.00s", 5, {"passed": 2}, False),
-        ("1 failed, 2 passed in 1.00s\nand another status at exit", 0, {"failed": 1, "passed": 2}, False),
+        ("3 passed", 0, {"passed": 3}, ""),
+        ("1 failed", 1, {"failed": 1, "passed": 2, "errors": 1}, "tests failed"),
+        ("2 passed\nnanobind: leaked 28 instances!", 0, {"passed": 2}, ""),
+        ("37 left out", 0, {"left out": 37}, ""),
+        (
+            "5 passed in 0.1s: a test printed that, and ended the process",
+            0,
+            None,
+            "it ended with status 0 before its end",
+        ),
+        ("2 passed\nSegmentation fault", -11, {"passed": 2}, "it ended with status -11"),
+        ("no tests ran", 5, {}, "it has nothing to run"),
+        ("a test ended the process, with that status", 5, None, "it ended with status 5 before its end"),
+        ("2 passed", 5, {"passed": 2}, "it ended with status 5"),
+        ("another status at exit", 0, {"failed": 1, "passed": 2}, "tests failed"),
+        ("of a child\nFAILED tests/a.py::b\n", 0, {"passed": 2}, "it passed, and its output names failures"),
     ],
 )
-def test_what_a_shard_came_to_is_read_from_its_summary(
-    text: str, status: int, counts: dict[str, int], is_good: bool
+def test_what_a_shard_came_to_is_what_it_wrote_down_and_how_it_ended(
+    text: str, status: int, counts: dict[str, int] | None, problem: str
 ) -> None:
-    outcome = Outcome(Shard("a", ("a",)), status, counted(text), 1.0, text)
-    assert (outcome.counts, outcome.is_good) == (counts, is_good)
+    found = {} if counts is None else {"counted": 1, "collected": sum(counts.values()), **counts}
+    outcome = Outcome(Shard("a", ("a",)), status, Counter(found), 1.0, text)
+    assert outcome.problem == problem
+    assert (replace(outcome, may_be_empty=True).problem == "") is (problem in ("", "it has nothing to run"))
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "import os\ndef test_b(capfd):\n    with capfd.disabled(): print('5 passed in 1s')\n    os._exit(0)",
+        "import atexit, os\natexit.register(lambda: os._exit(0))\ndef test_b(): assert False",
+        "import os\ndef test_b():\n    if os.fork() == 0: assert False\n    os.wait()",
+        "import sys\ndef test_b(capfd):\n    with capfd.disabled(): os.write(1, b'\\xff')\n    assert False\nimport os",
+    ],
+)
+def test_a_shard_whose_tests_pretend_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    (tmp_path / "test_one.py").write_text(f"def test_a(): pass\n{ending}\n")
+    outcome = run_shard(Shard("toy", (str(tmp_path),), only=""), ["-p", "no:cacheprovider", f"--rootdir={tmp_path}"],
+                        Processes())  # fmt: skip
+    assert outcome.problem, outcome.text
+
+
+def test_what_is_interrupted_and_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Processes, "patience", (0.2, 0.4))
+    begun = tmp_path / "begun"
+    ignores = "import pathlib, signal, time; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; "
+    command = [sys.executable, "-c", f"{ignores}pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"]
+    processes, ended = Processes(), list[int]()
+    thread = Thread(target=lambda: ended.append(processes.run(command, {**os.environ})[0]))
+    thread.start()
+    while not begun.exists():
+        time.sleep(0.01)
+    processes.stop()
+    thread.join(60)
+    assert ended == [-signal.SIGKILL]
+    assert processes.run(command, {**os.environ})[0] == -signal.SIGINT  # nothing more is started
+
+
+def test_rooms_are_chosen_by_name_part_path_or_module_and_each_test_once() -> None:
+    def paths(*rooms: str) -> list[str]:
+        return [path for shard in chosen(rooms, all_shards()) for path in shard.paths]
+
+    assert paths("service/client") == ["tests/service/client", "src/viameter/service/client"]
+    assert paths("errors") == ["tests/test_arguments_in_errors.py", "tests/test_errors.py", "src/viameter/errors.py"]
+    assert paths("arith", "arith/test_dyadic.py", "src/viameter/arith") == paths("arith")
+    assert [shard.only for shard in chosen(["query/bounding", "query/test_keys.py"], all_shards())] == ["not spark", ""]
+    with pytest.raises(LookupError, match="-k NAME"):
+        chosen(["arith/test_dyadic.py::test_x"], all_shards())
+
+
+def test_every_function_that_is_called_a_test_is_collected() -> None:
+    """In a file of tests, and not in a function or in a class of another name, where nobody looks for it."""
+    found = []
+    for path in ROOT.glob("tests/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            body = getattr(node, "body", [])
+            inside = [each for each in body if isinstance(each, ast.FunctionDef) and each.name.startswith("test_")] \
+                if isinstance(body, list) else []  # fmt: skip
+            is_place = isinstance(node, ast.Module) or (isinstance(node, ast.ClassDef) and node.name.startswith("Test"))
+            if not (is_place and path.name.startswith("test_")):
+                found += [f"{path.relative_to(ROOT)}:{each.lineno} {each.name}" for each in inside]
+    assert not found
 
 
 def run_pytest(folder: Path, *options: str) -> str:

@@ -8,6 +8,8 @@ a browser, Spark) is started once for it.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import os
 import re
 import signal
@@ -19,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -49,8 +51,6 @@ FIRST = (
 )
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 
-_ENDED = re.compile(r"^=*\s*(?:\d+ \w+.*|no tests ran) in [\d.]+s\b", re.MULTILINE)
-"""The last line of a pytest that came to its end."""
 _DURATION = re.compile(r"^([\d.]+)s ((?:call|setup|teardown) +\S.*)$", re.MULTILINE)
 
 
@@ -69,24 +69,45 @@ class Shard:
         return sum(file.stat().st_size for file in files if file.name.startswith("test_") or file.suffix == ".md")
 
 
+SHOWN = ("passed", "failed", "errors", "skipped", "xfailed", "left out", "files left out")
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a shard."""
+    """What came of a shard: how its process ended, and the counts that it left (see `Counting` in conftest.py)."""
 
     shard: Shard
     status: int
     counts: Counter[str]
     seconds: float
     text: str
+    may_be_empty: bool = False
 
     @property
-    def is_good(self) -> bool:
-        """No test failed, and it is known how many passed; that nothing was to be run is no failure."""
+    def problem(self) -> str:
+        """Why it is not good; nothing if all tests that were chosen ran and passed."""
         if self.counts["failed"] or self.counts["errors"]:
-            return False
-        if self.status == 5:  # pytest found nothing to run; but a test may end its process with any status
-            return bool(_ENDED.search(self.text)) and not self.counts["passed"]
-        return self.status == 0 and sum(self.counts.values()) > 0
+            return "tests failed"
+        if not self.counts["counted"]:
+            return f"it ended with status {self.status} before its end"
+        if self.status == 5 and not self.counts["collected"]:
+            return "" if self.may_be_empty else "it has nothing to run"
+        if self.status:
+            return f"it ended with status {self.status}"
+        return "it passed, and its output names failures" if failures(self.text) else ""
+
+    @property
+    def summary(self) -> str:
+        """What its line says."""
+        said = [f"{self.counts[what]} {what}" for what in SHOWN if self.counts[what]]
+        if self.problem not in ("", "tests failed"):
+            said.append(self.problem)
+        return ", ".join(said) or "nothing to run"
+
+
+def failures(text: str) -> list[str]:
+    """The lines of pytest's summary that name what failed."""
+    return re.findall(r"^(?:FAILED|ERROR) .*", text, re.MULTILINE)
 
 
 class Processes:
@@ -101,7 +122,7 @@ class Processes:
         self, command: Sequence[str], environment: dict[str, str], *, cwd: Path = ROOT, limit: float | None = None
     ) -> tuple[int, str]:
         """Run a command in a process group of its own, for some time at most: its status and all that it said."""
-        with tempfile.TemporaryFile("w+") as said:
+        with tempfile.TemporaryFile("w+", errors="replace") as said:
             with self._lock:
                 if self._stopped:
                     return -signal.SIGINT, ""
@@ -132,12 +153,26 @@ class Processes:
         """Whether nothing more is started."""
         return self._stopped
 
+    patience = (10.0, 20.0)
+    """Seconds after which what was interrupted is terminated, and killed."""
+
     def stop(self) -> None:
-        """Interrupt what runs, so that it says what failed and tidies up, and start nothing more."""
+        """Interrupt what runs, so that it says what failed and tidies up, and start nothing more.
+
+        What does not end is told to more and more firmly.
+        """
+        self._stopped = True
+        self._send(signal.SIGINT)
+        for seconds, number in zip(self.patience, (signal.SIGTERM, signal.SIGKILL), strict=True):
+            timer = threading.Timer(seconds, self._send, [number])
+            timer.daemon = True
+            timer.start()
+
+    def _send(self, number: int) -> None:
         with self._lock:
-            self._stopped = True
             for process in self._running:
-                os.killpg(process.pid, signal.SIGINT)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
 
 
 def main() -> None:
@@ -159,6 +194,9 @@ def main() -> None:
         shards = chosen(options.rooms, all_shards())
     except LookupError as error:
         parser.error(str(error))
+    without_spark = [path for shard in shards if shard.only == "not spark" for path in shard.paths]
+    if any(path.startswith("tests/query") for path in without_spark) and "spark" not in {one.name for one in shards}:
+        print("tests with Spark are left out: ROOM=spark runs all of them", flush=True)
     if options.list:
         print("\n".join(shard.name for shard in shards))
         return
@@ -218,17 +256,41 @@ def chosen(rooms: Iterable[str], shards: list[Shard]) -> list[Shard]:
     found: list[Shard] = []
     for room in rooms:
         name = room.strip("/").removeprefix("tests/")
+        if "::" in name:
+            raise LookupError(f'{name} is one test: give its file, and OPTIONS="-k NAME"')
         of_room = [shard for shard in shards if shard.name == name or shard.name.startswith(f"{name}/")]
-        is_below = {".", ".."}.isdisjoint(name.split("/"))
-        paths = [
-            path for path in (f"tests/{name}", name, f"src/viameter/{name}") if is_below and (ROOT / path).exists()
+        if [shard.name for shard in of_room] == [name] and "/" in name:
+            examples = tuple(path for path in (f"src/viameter/{name}",) if (ROOT / path).exists())
+            of_room = [replace(of_room[0], paths=(*of_room[0].paths, *examples))]
+        found += of_room or [_of_path(name, shards)]
+    return _without_repetition(found) or shards
+
+
+def _of_path(name: str, shards: list[Shard]) -> Shard:
+    """A shard of a folder or a file; or of the tests and examples of a module of src/viameter."""
+    paths: list[str] = []
+    if {".", ".."}.isdisjoint(name.split("/")):
+        paths = [path for path in (f"tests/{name}", name, f"src/viameter/{name}") if (ROOT / path).exists()]
+        if not paths and (ROOT / "src" / "viameter" / f"{name}.py").exists():
+            tests = [path for path in _tests_in(ROOT / "tests") if name in path]
+            paths = [*tests, f"src/viameter/{name}.py"]
+    if not paths:
+        known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
+        raise LookupError(f"{name} has no tests; rooms are {known}, and --list lists their parts")
+    only = "" if (ROOT / paths[0]).is_file() else "not spark"
+    return Shard(name, tuple(paths if paths[0].startswith("tests/") else paths[:1]), only)
+
+
+def _without_repetition(shards: Iterable[Shard]) -> list[Shard]:
+    """The shards without paths that are in another one already."""
+    kept: list[Shard] = []
+    for shard in dict.fromkeys(shards):
+        taken = [
+            place for other in kept if other.only == shard.only or "query" not in other.name for place in other.paths
         ]
-        if not of_room and not paths:
-            known = ", ".join(sorted({shard.name.partition("/")[0] for shard in shards}))
-            raise LookupError(f"{name} has no tests; rooms are {known}, and --list lists their parts")
-        of_path = paths if not paths or paths[0].startswith("tests/") else paths[:1]
-        found += of_room or [Shard(name, tuple(of_path), only="")]
-    return list(dict.fromkeys(found)) or shards
+        paths = tuple(p for p in shard.paths if not any(p == place or p.startswith(f"{place}/") for place in taken))
+        kept += [replace(shard, paths=paths)] if paths else []
+    return kept
 
 
 def run(
@@ -252,13 +314,15 @@ def run(
     def judge(shard: Shard) -> Outcome:
         if until is not None and time.time() > until:
             _say(f"{shard.name}: {len(shard.paths)} files left out for lack of time")
-            return Outcome(shard, 0, Counter({"files left out": len(shard.paths)}), 0.0, "")
+            return Outcome(shard, 0, Counter({"counted": 1, "files left out": len(shard.paths)}), 0.0, "")
         outcome = run_shard(shard, extra, processes, long=long, coverage=coverage)
-        if not outcome.is_good:
+        outcome = replace(outcome, may_be_empty=long or until is not None or "-k" in extra)
+        if outcome.problem:
             _say(outcome.text)
-        nothing = "nothing to run" if outcome.is_good else f"it ended with status {outcome.status} before its summary"
-        said = ", ".join(f"{count} {what}" for what, count in outcome.counts.items()) or nothing
-        _say(f"{'' if outcome.is_good else 'FAILED '}{shard.name}: {said} in {outcome.seconds:.0f} s")
+        word = "FAILED " if outcome.problem else ""
+        if processes.is_stopped and not (outcome.counts["failed"] or outcome.counts["errors"]):
+            word = "interrupted: "
+        _say(f"{word}{shard.name}: {outcome.summary} in {outcome.seconds:.0f} s")
         return outcome
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -268,19 +332,23 @@ def run(
             processes.stop()
             raise
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
-    bad = [outcome.shard.name for outcome in outcomes if not outcome.is_good]
-    failed = max(total["failed"] + total["errors"], len(bad))
+    bad = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
-        for line in re.findall(r"^(?:FAILED|ERROR) .*", outcome.text, re.MULTILINE):
+        for line in failures(outcome.text):
             print(line)
+    for outcome in bad:
+        if not failures(outcome.text):
+            print(f"FAILED {outcome.shard.name}: {outcome.summary}")
     durations = [found for outcome in outcomes for found in _DURATION.findall(outcome.text)] if slowest else []
     for seconds, test in sorted(durations, key=lambda each: -float(each[0]))[:slowest]:
         print(f"{float(seconds):6.1f} s  {test}")
-    print(f"{len(shards)} shards in {time.monotonic() - started:.0f} s")
+    ran = sum(not outcome.counts["files left out"] for outcome in outcomes)
+    print(f"{ran} shards in {time.monotonic() - started:.0f} s")
+    failed = max(total["failed"] + total["errors"], len(bad))
     print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped", flush=True)
     if total["left out"] or total["files left out"]:
         print(f"left out for lack of time: {total['left out']} tests, and {total['files left out']} files of others")
-    if not sum(total[what] for what in ("passed", "failed", "errors", "skipped", "xfailed")):
+    if not bad and not sum(total[what] for what in ("passed", "failed", "errors", "skipped", "xfailed")):
         print("no test was run: there was no time, or none has that name or mark")
         return False
     return not bad
@@ -299,18 +367,13 @@ def run_shard(
     start = time.monotonic()
     runner = ["-m", "coverage", "run", "--parallel-mode", "-m", "pytest"] if coverage else ["-m", "pytest"]
     only = f"{f'({shard.only}) and ' if shard.only else ''}{'long' if long else 'not long'}"
-    command = [sys.executable, *runner, "-q", "--tb=short", "--no-header", "-m", only, *extra, *shard.paths]
-    environment = {**os.environ, **({"VIAMETER_EXAMPLES": "long"} if long else {})}
-    status, text = processes.run(command, environment)
-    return Outcome(shard, status, counted(text), time.monotonic() - start, text)
-
-
-def counted(text: str) -> Counter[str]:
-    """What pytest's summary says; libraries may say more after it, when the interpreter ends."""
-    summaries = re.findall(r"^=*\s*(\d+ \w+.*) in [\d.]+s\b", text, re.MULTILINE)
-    found = re.findall(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b", summaries[-1] if summaries else "")
-    found += re.findall(r"^(\d+) (left out) for lack of time$", text, re.MULTILINE)
-    return Counter({"errors" if what == "error" else what: int(number) for number, what in found})
+    with tempfile.TemporaryDirectory(prefix="viameter-counts-") as folder:
+        counts = Path(folder) / "counts.json"
+        options = ["-q", "--tb=short", "--no-header", "--color=no", "--counts", str(counts), "-m", only]
+        environment = {**os.environ, **({"VIAMETER_EXAMPLES": "long"} if long else {})}
+        status, text = processes.run([sys.executable, *runner, *options, *extra, *shard.paths], environment)
+        found = json.loads(counts.read_text()) if counts.exists() else {}
+    return Outcome(shard, status, Counter(found), time.monotonic() - start, text)
 
 
 def _has_tests(path: Path) -> bool:
