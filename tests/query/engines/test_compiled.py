@@ -20,7 +20,13 @@ from viameter.query.engines import compiled as module
 from viameter.query.engines.compiled import Compiled, CompiledQueries
 
 Load = Callable[[Any, str, Any], EngineTable]
-ROWS = {"u": ["a", "a", "b", "b"], "g": ["x", "y", "x", None], "v": [1, 2, 3, 4], "b": [0, 1, None, 1]}
+ROWS = {
+    "u": ["a", "a", "b", "b"],
+    "g": ["x", "y", "x", None],
+    "v": [1, 2, 3, 4],
+    "w": [9, 0, 5, 6],
+    "b": [0, 1, None, 1],
+}
 LIMITS = [
     Limits(),
     Limits(rows=1),
@@ -35,12 +41,18 @@ MANY = {
     "u": [n % 5 for n in range(40)],
     "g": [("x", "y", "z", None)[n * n % 4] for n in range(40)],
     "v": [n * 7 % 11 for n in range(40)],
+    "w": [n * 5 % 13 - 6 for n in range(40)],
     "b": [None if n % 3 == 0 else n % 2 for n in range(40)],
 }
 SHAPES: list[dict[str, Any]] = [
     {"unit": unit, "groups": groups, "totals": totals, "bins": bins, "first": first, "limits": limits}
     for unit, groups, totals, bins, first, limits in itertools.product(
-        (None, "u"), ((), ("g",)), ({"n": 1}, {"n": 1, "s": "v"}), (None, "b"), (None, "v"), LIMITS
+        (None, "u"),
+        ((), ("g",)),
+        ({"n": 1}, {"n": 1, "s": "v"}, {"t": "w", "n": 1, "s": "v"}),
+        (None, "b"),
+        (None, "v"),
+        LIMITS,
     )
 ]
 
@@ -55,6 +67,10 @@ def salts(seed: int = 0) -> Iterator[str]:
 def asked(table: EngineTable, shape: dict[str, Any], *, salt: str, **options: Any) -> Any:
     known_by = options.pop("known_by", "rows")
     return statement(table, lambda: table.expression, known_by=known_by, salt=salt, **shape, **options)
+
+
+def given(rows: Any) -> Callable[[], Any]:
+    return lambda: rows
 
 
 def salted(shape: dict[str, Any]) -> bool:
@@ -94,11 +110,8 @@ def test_questions_of_one_shape_share_what_is_around_their_rows(backend: Any, lo
     for number, name in ((2, "g"), (3, "h"), (4, "'\" -- $1 ?")):
         kept = table.expression.filter(table.expression.v > number)
         rows = kept.mutate(**{name: kept.g}).select("u", name, total=kept.v)
-        shape = {"unit": "u", "groups": (name,), "totals": {f"{name} n": 1, f"{name} s": "total"}}
-        made = statement(
-            table, lambda rows=rows: rows, known_by=number, salt="salt", limits=Limits(rows=2),
-            **shape,
-        )  # fmt: skip
+        shape: dict[str, Any] = {"unit": "u", "groups": (name,), "totals": {f"{name} n": 1, f"{name} s": "total"}}
+        made = statement(table, given(rows), known_by=number, salt="salt", limits=Limits(rows=2), **shape)
         wanted = contributions(rows, engine=table.engine, limits=Limits(rows=2), salt="salt", **shape)
         answers.append((in_order(run(table, made)), in_order(run(table, wanted))))
         compiled = compiled or asking._frame.cache_info().misses
@@ -121,7 +134,7 @@ def test_every_query_of_which_rows_are_chosen_is_kept(backend: Any, load: Load) 
     table = load(backend, "compiled_kept", ROWS)
     drawn = salts()
     for limits in LIMITS:
-        shape = {"unit": "u", "groups": ("g",), "totals": {"n": 1, "s": "v"}, "limits": limits}
+        shape: dict[str, Any] = {"unit": "u", "groups": ("g",), "totals": {"n": 1, "s": "v"}, "limits": limits}
         before = len(table.compiled)
         asked(table, shape, salt=next(drawn))
         assert len(table.compiled) == before + 1
