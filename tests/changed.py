@@ -1,9 +1,10 @@
 """Run the tests that a change can break, nearest first, until time is up: `python -m tests.changed [BASE]`.
 
 What changed is what differs from the last commit, or what the last commit changed if nothing does. Which tests import
-it is known from the import graph (tests/reach.py). The rooms that changed come first, then those next to them. What is
-called without an import (theorems and engines that are registered, a command in another process) is reached too, since
-all tests of the rooms above come in the end, if there is time; what is left out is counted, and `make test` runs it.
+it, or read it by its name, is known from their text (tests/reach.py). The rooms that changed come first, then those
+next to them. What is called without an import (theorems and engines that are registered, a command in another process)
+is reached too, since all tests of the rooms above come in the end, if there is time; what is left out is counted, and
+`make test` runs it. Files that no test is known to read are named in the end, and so are long tests, which do not run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from tests.reach import ROOT, Reach
@@ -28,6 +30,8 @@ READING_THE_TREE = (
     "tests/theorem/test_every_theorem_is_tested.py",
 )
 """Tests about the tree itself, which any change may break."""
+BELOW_ALL = ("conftest.py", "pyproject.toml", "requirements")
+"""What all tests run with: it can break more than those that name it."""
 
 
 def main() -> None:
@@ -40,7 +44,8 @@ def main() -> None:
     end_on_signals()
     try:
         changed = changed_files(options.base)
-        shards = shards_of(changed)
+        reach = Reach()
+        shards = shards_of(changed, reach)
     except subprocess.CalledProcessError as error:
         parser.error(error.stderr.strip())
     except SyntaxError as error:
@@ -49,12 +54,15 @@ def main() -> None:
     if options.list:
         print("\n".join(path for shard in shards for path in shard.paths))
         return
-    if unread := [str(path) for path in changed if not _is_read(path)]:
-        print(f"only `make test` says what these break: {', '.join(unread)}")
     if not shards:
         print("nothing changed that has tests")
         return
-    sys.exit(0 if run(shards, jobs=(os.cpu_count() or 1) + 1, until=until) else 1)
+    is_good = run(shards, jobs=(os.cpu_count() or 1) + 1, until=until)
+    if unjudged := unjudged_of(changed, reach):
+        print(f"only `make test` says what these break: {', '.join(map(str, unjudged))}")
+    if long := long_of(changed, reach):
+        print(f'long tests of {", ".join(long)} are not run: make test-long ROOM="{" ".join(long)}"')
+    sys.exit(0 if is_good else 1)
 
 
 def changed_files(base: str | None = None) -> list[Path]:
@@ -66,24 +74,16 @@ def changed_files(base: str | None = None) -> list[Path]:
     return [Path(name) for name in sorted(found)]
 
 
-def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard]:
+def shards_of(changed: Sequence[Path], reach: Reach) -> list[Shard]:
     """The shards with tests that can reach files, cut down to these tests; the nearest come first."""
-    reach = reach or Reach()
-    tests = {str(path): distance for path, distance in reach.tests_of(changed).items()}
+    tests = _tests_of(changed, reach)
     rooms = {room for path in changed if (room := _room_of(path))}
     layers = _layers()
-    changed_layers = [layers[room] for room in rooms if room in layers] or [0]
-    farthest = max(tests.values(), default=0) + 1
-    if any(path.parts[0] == "src" for path in changed):
-        above = [test for test in _all_tests() if layers.get(_room_of(test), len(layers)) >= min(changed_layers)]
-        tests |= {name: tests.get(name, farthest) for name in map(str, above)}
     if changed:
         tests |= {name: tests.get(name, 0) for name in READING_THE_TREE}
     for path in changed:
         if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
             tests.setdefault(str(path), 0)  # its examples
-        elif path.suffix != ".py" and _room_of(path):  # a template, a style sheet, a table of data
-            tests |= _tests_beside(path)
     changed_pages = {str(path) for path in changed if path.suffix == ".md"}
     narrowed: list[tuple[int, int, float, Shard]] = []
     for shard in all_shards():
@@ -93,13 +93,51 @@ def shards_of(changed: Sequence[Path], reach: Reach | None = None) -> list[Shard
         paths = tuple(test for test in tests if _is_in(test, shard.paths))
         if paths:
             room = shard.name.partition("/")[0]
-            layer = min(abs(layers.get(room, len(layers)) - other) for other in changed_layers)
+            layer = min(abs(layers.get(room, len(layers)) - other) for other in _layers_of(changed))
             far = [tests[path] for path in paths]
             order = 0 if room in rooms or changed_pages & set(paths) else 1
             narrowed.append((order, layer, sum(far) / len(far), replace(shard, paths=paths)))
     return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:3])]
 
 
+def unjudged_of(changed: Sequence[Path], reach: Reach) -> list[Path]:
+    """Files of which it is not known which tests they can break, beside those about the tree itself."""
+
+    def is_judged(path: Path) -> bool:
+        about_the_tree = {*READING_THE_TREE} - {str(path)}
+        return bool(_tests_of([path], reach).keys() - about_the_tree) and not _is_in(str(path), BELOW_ALL)
+
+    return [path for path in changed if not is_judged(path)]
+
+
+def long_of(changed: Sequence[Path], reach: Reach) -> list[str]:
+    """The rooms with long tests of files that changed; of a test file, itself alone, if it has long tests."""
+    marking = {_room_of(module.path.relative_to(reach.root)) for module in reach.modules.values() if module.has_long}
+    tests = {path for path in changed if path.parts[0] == "tests" and path.name.startswith("test_")}
+    rooms = {_room_of(path) for path in changed if path not in tests} & (marking - {""})
+    return sorted(rooms | {str(path) for path in tests if _room_of(path) not in rooms and reach.has_long(path)})
+
+
+def _tests_of(changed: Sequence[Path], reach: Reach) -> dict[str, int]:
+    """The tests that files can break, and how far these are from them."""
+    tests = {str(path): distance for path, distance in reach.tests_of(changed).items()}
+    farthest = max(tests.values(), default=0) + 1
+    if any(path.parts[0] == "src" for path in changed):
+        layers, lowest = _layers(), min(_layers_of(changed))
+        above = [test for test in _all_tests() if layers.get(_room_of(test), len(layers)) >= lowest]
+        tests |= {name: tests.get(name, farthest) for name in map(str, above)}
+    for path in changed:
+        if path.suffix != ".py" and _room_of(path):  # a template, a style sheet, a table of data
+            tests |= _tests_beside(path)
+    return tests
+
+
+def _layers_of(changed: Iterable[Path]) -> list[int]:
+    layers = _layers()
+    return [layers[room] for room in {_room_of(path) for path in changed} if room in layers] or [0]
+
+
+@cache
 def _layers() -> dict[str, int]:
     """How many layers of rooms are below each room, as import-linter holds them to."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
@@ -117,6 +155,7 @@ def _tests_beside(path: Path) -> dict[str, int]:
     return found
 
 
+@cache
 def _all_tests() -> list[Path]:
     return [path.relative_to(ROOT) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
 
@@ -129,11 +168,6 @@ def _room_of(path: Path) -> str:
     """The room of a source or a test, "" for anything else."""
     parts = path.parts[2:] if path.parts[:2] == ("src", "viameter") else path.parts[1:]
     return parts[0] if path.parts[0] in ("src", "tests") and len(parts) > 1 else ""
-
-
-def _is_read(path: Path) -> bool:
-    """Whether the import graph, or the folder, tells what a file can break."""
-    return path.parts[0] in ("src", "tests") or path.suffix == ".md"
 
 
 def _differing(base: str) -> list[str]:

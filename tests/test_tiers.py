@@ -13,9 +13,11 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.changed import READING_THE_TREE, changed_files, shards_of
+from tests.changed import READING_THE_TREE, changed_files, long_of, main, shards_of, unjudged_of
 from tests.reach import ROOT, Reach
 from tests.tiers import Outcome, Processes, Shard, all_shards, chosen, run, run_shard
+
+READING_ALL_PAGES = ("tests/logic/test_time_and_lines.py", "tests/project/test_installed.py")
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,18 @@ def test_a_run_without_any_test_is_no_success(capsys: pytest.CaptureFixture[str]
     assert "no test was run" in capsys.readouterr().out
 
 
+def written(folder: Path, files: dict[str, str]) -> Reach:
+    """The import graph of a small checkout."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return Reach(folder)
+
+
+def selected(reach: Reach, changed: str) -> set[str]:
+    return {path for shard in shards_of([Path(changed)], reach) for path in shard.paths}
+
+
 def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_are_handed_on(tmp_path: Path) -> None:
     files = {
         "src/lib/low.py": "def add(): ...",
@@ -74,10 +88,7 @@ def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_a
         "tests/b/conftest.py": "from lib.low import add",
         "tests/b/test_by_fixture.py": "def test(made): ...",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    reach = Reach(tmp_path)
+    reach = written(tmp_path, files)
     found = reach.tests_of([Path("src/lib/low.py")])
     assert [path.name for path in found] == ["test_near.py", "test_far.py", "test_by_fixture.py"]
     assert list(found.values()) == [1, 2, 2]
@@ -90,10 +101,115 @@ def test_what_imports_a_module_that_is_gone_is_reached(tmp_path: Path) -> None:
         "tests/a/test_direct.py": "from lib.gone import old\ndef test(): old()",
         "tests/a/test_none.py": "def test(): ...",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert list(Reach(tmp_path).tests_of([Path("src/lib/gone.py")])) == [Path("tests/a/test_direct.py")]
+    assert list(written(tmp_path, files).tests_of([Path("src/lib/gone.py")])) == [Path("tests/a/test_direct.py")]
+
+
+def test_files_that_tests_or_their_helpers_name_or_list_reach_them(tmp_path: Path) -> None:
+    files = {
+        "src/lib/low.py": "",
+        "tests/a/__init__.py": "",
+        "tests/a/run_me.py": "",
+        "tests/a/lock": "",
+        "tests/a/test_name.py": 'ROOT = HERE.parents[2]\nPAGE = ROOT / "docs" / "page.md"',
+        "tests/a/helper.py": 'def copied(): copy(HERE.with_name("run_me.py"))',
+        "tests/a/test_by_helper.py": "from tests.a.helper import copied\ndef test(): copied()",
+        "tests/a/test_word.py": 'def test(): assert word != "lock" and file != "__init__.py"',
+        "tests/b/conftest.py": 'DATA = PLACE.read("data/table.csv")',
+        "tests/b/test_by_fixture.py": "def test(made): ...",
+        "tests/b/test_lists.py": 'FOLDER = Path(__file__).parents[2] / "examples" / "old"\nALL = FOLDER.glob("*.py")',
+        "tests/b/test_own_folder.py": 'ALL = Path(__file__).parent.glob("*.json")',
+        "tests/b/test_made.py": 'def test(tmp_path): tmp_path.glob("*.py"), (tmp_path / "made").rglob("*")',
+        "tests/c/test_pages.py": 'ALL = ROOT.glob("docs/**/*.md")',
+        "tests/c/test_sources.py": 'def test():\n    source = ROOT / "src"\n    return source.rglob("*.py")',
+        "tests/c/test_package.py": 'import lib.low\nALL = Path(lib.low.__file__).parent.rglob("*.py")',
+    }
+    reach = written(tmp_path, files)
+    reached = {
+        "docs/page.md": {"test_name", "test_pages"},
+        "docs/more/other.md": {"test_pages"},
+        "tests/a/run_me.py": {"test_by_helper"},
+        "tests/a/lock": set(),
+        "src/lib/data/table.csv": {"test_by_fixture", "test_lists", "test_own_folder", "test_made"},  # all below it
+        "examples/old/one.py": {"test_lists"},
+        "examples/old/new/one.py": set(),
+        "tests/b/made.json": {"test_own_folder"},
+        "src/lib/__init__.py": {"test_sources", "test_package"},
+        "src/lib/gone.py": {"test_sources", "test_package"},
+    }
+    assert {name: {path.stem for path in reach.tests_of([Path(name)])} for name in reached} == reached
+
+
+@pytest.mark.parametrize(
+    ("changed", "test"),
+    [
+        ("docs/errors.md", "tests/test_errors.py"),
+        ("docs/ledger.md", "tests/logic/test_time_and_lines.py"),
+        ("README.md", "tests/cli/test_demo.py"),
+        ("docs/declared.md", "tests/cli/test_compose_toml.py"),
+        ("docs/api.md", "tests/system/faults/test_stage.py"),
+        ("tests/mutants/noting.py", "tests/mutants/test_run.py"),
+        ("src/viameter/cli/data/visits.csv", "tests/service/test_releases.py"),
+        ("tests/bench/fake_case.py", "tests/bench/test_run.py"),
+        ("examples/programs/sums.py", "tests/logic/test_examples.py"),
+        ("tests/ledger/versions/first.db", "tests/service/test_state.py"),
+        ("tests/system/faults/clock.c", "tests/system/faults/test_stage.py"),
+        ("deploy/nginx.conf", "tests/deploy/test_nginx.py"),
+        ("src/viameter/cli/demo.py", "tests/logic/test_time_and_lines.py"),
+        ("src/viameter/cli/demo.py", "tests/sampling/test_entropy.py"),
+    ],
+)
+def test_pages_data_and_what_is_run_as_a_file_select_the_tests_that_read_them(
+    reach: Reach, changed: str, test: str
+) -> None:
+    assert test in selected(reach, changed) and not unjudged_of([Path(changed)], reach)
+
+
+def test_files_that_only_tests_about_the_tree_read_are_named(reach: Reach) -> None:
+    files = ["Makefile", "CHANGELOG.md", "docs/conf.py", "tests/nobody_runs_me.py", "docs/pictures/hours.png"]
+    named = [Path(name) for name in [*files, "pyproject.toml", "conftest.py", "requirements/dev.lock"]]
+    judged = [Path(name) for name in ["tests/test_tiers.py", "tests/conftest.py", "src/viameter/py.typed"]]
+    assert unjudged_of([*named, *judged], reach) == named
+
+
+def test_long_tests_are_those_of_a_changed_file_or_of_the_room_of_another(tmp_path: Path) -> None:
+    files = {
+        "tests/a/test_long.py": "@pytest.mark.long\ndef test(): ...",
+        "tests/a/test_short.py": "def test(): long = a.long",
+        "tests/b/marks.py": "from pytest import mark\nslow = mark.long",
+        "tests/b/test_by_helper.py": "from tests.b.marks import slow\n@slow\ndef test(): ...",
+        "tests/c/test_case.py": "@parametrize('n', [pytest.param(1, marks=pytest.mark.long)])\ndef test(n): ...",
+        "tests/d/test_short.py": "def test(): ...",
+    }
+    reach = written(tmp_path, files)
+    assert long_of([Path(name) for name in files], reach) == ["b", "tests/a/test_long.py", "tests/c/test_case.py"]
+    assert long_of([Path("tests/b/test_by_helper.py")], reach) == ["tests/b/test_by_helper.py"]
+    others = ["src/viameter/c/low.py", "src/viameter/d/low.py", "src/viameter/top.py", "tests/a/data.csv", "README.md"]
+    assert long_of([Path(name) for name in [*others, "tests/a/test_long.py", "tests/c/test_gone.py"]], reach) == [
+        "a",
+        "c",
+    ]
+
+
+def test_a_green_check_says_in_the_end_what_it_did_not_run(
+    reach: Reach, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = [Path("Makefile"), Path("docs/errors.md"), Path("src/viameter/ledger/book.py")]
+    for name, value in {
+        "Reach": lambda: reach,
+        "changed_files": lambda base: [*changed, Path("tests/query/test_soundness.py")],
+        "end_on_signals": lambda: None,
+        "run": lambda shards, **options: True,
+    }.items():
+        monkeypatch.setattr(f"tests.changed.{name}", value)
+    monkeypatch.setattr(sys, "argv", ["changed"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "only `make test` says what these break: Makefile",
+        "long tests of ledger, tests/query/test_soundness.py are not run:"
+        ' make test-long ROOM="ledger tests/query/test_soundness.py"',
+    ]
 
 
 def test_the_rooms_next_to_the_changed_one_come_next_and_data_by_the_folder_it_is_in(reach: Reach) -> None:
@@ -104,9 +220,7 @@ def test_the_rooms_next_to_the_changed_one_come_next_and_data_by_the_folder_it_i
     assert found[0] == "arith" and found.index("measures") < found.index("composition") < found.index("session")
     assert names("src/viameter/service/page/static/ask.css")[0] == "service/page"
     assert names("tests/mutants/arith.toml")[0] == "mutants"
-    registered = {
-        path for shard in shards_of([Path("src/viameter/measures/composition.py")], reach) for path in shard.paths
-    }
+    registered = selected(reach, "src/viameter/measures/composition.py")
     assert {"tests/session/test_question.py", "tests/cli/test_compose.py"} <= registered
 
 
@@ -117,7 +231,7 @@ def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_wha
     assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
     page, *others = shards_of([Path("docs/ledger.md")], reach)
     assert page.paths == ("docs/ledger.md",)
-    assert {path for shard in others for path in shard.paths} == set(READING_THE_TREE)
+    assert {path for shard in others for path in shard.paths} == {*READING_THE_TREE, *READING_ALL_PAGES}
     templates = shards_of([Path("src/viameter/service/page/templates/base.html")], reach)
     assert {shard.name.partition("/")[0] for shard in templates[:4]} == {"service"}
 
