@@ -34,6 +34,10 @@ BELOW_ALL = ("conftest.py", "pyproject.toml", "requirements")
 """What all tests run with: it can break more than those that name it."""
 
 
+UNKNOWN = float("inf")
+"""How far tests are of which it is not known that they reach a change."""
+
+
 def main() -> None:
     """Run them; the status is 1 if a test failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.changed", description=__doc__)
@@ -58,6 +62,8 @@ def main() -> None:
         print("nothing changed that has tests")
         return
     is_good = run(shards, jobs=(os.cpu_count() or 1) + 1, until=until)
+    if any(path.suffix == ".md" for path in changed):
+        print("only `make test` builds the docs, and looks whether links lead anywhere")
     if unjudged := unjudged_of(changed, reach):
         print(f"only `make test` says what these break: {', '.join(map(str, unjudged))}")
     if long := long_of(changed, reach):
@@ -75,29 +81,44 @@ def changed_files(base: str | None = None) -> list[Path]:
 
 
 def shards_of(changed: Sequence[Path], reach: Reach) -> list[Shard]:
-    """The shards with tests that can reach files, cut down to these tests; the nearest come first."""
+    """The shards with tests that can reach files, cut down to these tests.
+
+    First those of the rooms that changed, then those about the tree, then the rooms next to them; last what is not
+    known to reach anything.
+    """
     tests = _tests_of(changed, reach)
-    rooms = {room for path in changed if (room := _room_of(path))}
-    layers = _layers()
+    unknown = {name for name, distance in tests.items() if distance == UNKNOWN}.difference(READING_THE_TREE)
     if changed:
-        tests |= {name: tests.get(name, 0) for name in READING_THE_TREE}
+        tests |= dict.fromkeys(READING_THE_TREE, 0)
     for path in changed:
         if (ROOT / path).exists() and (path.suffix == ".md" or (path.suffix == ".py" and path.parts[0] == "src")):
-            tests.setdefault(str(path), 0)  # its examples
-    changed_pages = {str(path) for path in changed if path.suffix == ".md"}
-    narrowed: list[tuple[int, int, float, Shard]] = []
+            tests[str(path)] = 0  # its examples
+    rooms = {room for path in changed if (room := _room_of(path))}
+    layers, changed_pages = _layers(), {str(path) for path in changed if path.suffix == ".md"}
+
+    def order(shard: Shard, path: str) -> tuple[int, int]:
+        room = shard.name.partition("/")[0]
+        if path in unknown - changed_pages:
+            return 3, 0
+        if room in rooms or path in changed_pages:
+            return 0, 0
+        if path in READING_THE_TREE:
+            return 1, 0
+        return 2, min(abs(layers.get(room, len(layers)) - other) for other in _layers_of(changed))
+
+    narrowed: list[tuple[tuple[int, int], float, Shard]] = []
     for shard in all_shards():
         if shard.only == "spark" and "query" not in rooms:
             print(f"{shard.name}: left out, since it takes minutes; make test ROOM={shard.name}")
             continue
-        paths = tuple(test for test in tests if _is_in(test, shard.paths))
-        if paths:
-            room = shard.name.partition("/")[0]
-            layer = min(abs(layers.get(room, len(layers)) - other) for other in _layers_of(changed))
-            far = [tests[path] for path in paths]
-            order = 0 if room in rooms or changed_pages & set(paths) else 1
-            narrowed.append((order, layer, sum(far) / len(far), replace(shard, paths=paths)))
-    return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:3])]
+        by_order: dict[tuple[int, int], list[str]] = {}
+        for test in tests:
+            if _is_in(test, shard.paths):
+                by_order.setdefault(order(shard, test), []).append(test)
+        for place, paths in by_order.items():
+            distance = sum(tests[path] for path in paths) / len(paths)
+            narrowed.append((place, distance, replace(shard, paths=tuple(paths))))
+    return [shard for *_, shard in sorted(narrowed, key=lambda each: each[:2])]
 
 
 def unjudged_of(changed: Sequence[Path], reach: Reach) -> list[Path]:
@@ -118,14 +139,15 @@ def long_of(changed: Sequence[Path], reach: Reach) -> list[str]:
     return sorted(rooms | {str(path) for path in tests if _room_of(path) not in rooms and reach.has_long(path)})
 
 
-def _tests_of(changed: Sequence[Path], reach: Reach) -> dict[str, int]:
+def _tests_of(changed: Sequence[Path], reach: Reach) -> dict[str, float]:
     """The tests that files can break, and how far these are from them."""
-    tests = {str(path): distance for path, distance in reach.tests_of(changed).items()}
-    farthest = max(tests.values(), default=0) + 1
+    tests: dict[str, float] = {str(path): distance for path, distance in reach.tests_of(changed).items()}
     if any(path.parts[0] == "src" for path in changed):
         layers, lowest = _layers(), min(_layers_of(changed))
         above = [test for test in _all_tests() if layers.get(_room_of(test), len(layers)) >= lowest]
-        tests |= {name: tests.get(name, farthest) for name in map(str, above)}
+        pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]  # their examples
+        others = [*above, *(page.relative_to(ROOT) for page in pages)]
+        tests |= {name: tests.get(name, UNKNOWN) for name in map(str, others)}
     for path in changed:
         if path.suffix != ".py" and _room_of(path):  # a template, a style sheet, a table of data
             tests |= _tests_beside(path)
@@ -165,9 +187,11 @@ def _is_in(path: str, places: Iterable[str]) -> bool:
 
 
 def _room_of(path: Path) -> str:
-    """The room of a source or a test, "" for anything else."""
+    """The room of a source or a test, "root" for those that are in none, "" for anything else."""
     parts = path.parts[2:] if path.parts[:2] == ("src", "viameter") else path.parts[1:]
-    return parts[0] if path.parts[0] in ("src", "tests") and len(parts) > 1 else ""
+    if path.parts[0] not in ("src", "tests"):
+        return ""
+    return parts[0] if len(parts) > 1 else "root"
 
 
 def _differing(base: str) -> list[str]:

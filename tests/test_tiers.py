@@ -95,6 +95,17 @@ def test_a_change_reaches_the_tests_that_import_it_nearest_first_however_names_a
     assert list(reach.tests_of([Path("src/lib/other.py")])) == [Path("tests/a/test_none.py")]
 
 
+def test_rooms_that_are_modules_come_first_too_and_what_is_not_known_to_be_reached_last(reach: Reach) -> None:
+    first, *others = shards_of([Path("src/viameter/errors.py")], reach)
+    assert first.name == "root" and {"tests/test_errors.py", "src/viameter/errors.py"} <= {*first.paths}
+    assert any("README.md" in shard.paths for shard in others)
+    ordered = [path for shard in shards_of([Path("src/viameter/ledger/book.py")], reach) for path in shard.paths]
+    # A room beside that of the change imports nothing of it.
+    assert ordered.index("tests/session/test_ledger.py") < ordered.index("tests/logic/test_verify.py")
+    tree = [path for shard in shards_of([Path("src/viameter/viz/figures.py")], reach)[1:5] for path in shard.paths]
+    assert set(READING_THE_TREE) <= {*tree}
+
+
 def test_what_imports_a_module_that_is_gone_is_reached(tmp_path: Path) -> None:
     files = {
         "src/lib/__init__.py": "from lib.gone import old",
