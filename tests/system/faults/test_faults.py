@@ -65,7 +65,9 @@ def test_a_server_with_the_ledger_that_fails_charges_nobody_twice(company_on_ser
 
 
 @pytest.mark.long
-@pytest.mark.xfail(reason="whoever asks waits as long as the server of the ledger or the state hangs")
+@pytest.mark.xfail(
+    raises=AssertionError, reason="whoever asks waits as long as the server of the ledger or the state hangs"
+)
 @pytest.mark.parametrize("fault", HUNG_STORAGE, ids=str)
 def test_a_server_with_the_ledger_that_hangs_is_not_waited_for(company_on_server: Company, fault: Fault) -> None:
     assert "\n".join(run(company_on_server, fault, list(KINDS), "file")) == ""
