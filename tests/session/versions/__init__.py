@@ -1,0 +1,1 @@
+"""What versions of the library wrote: a ledger with answers under keys, and the questions that were asked."""
