@@ -1,13 +1,14 @@
 """Run mutants: each is applied to a copy of the sources, and tests of its room that can reach it run until one fails.
 
-The test that killed it the last time (killers.json) runs first, then the others in batches, nearest first. In the end
-what killed one runs on the sources as they are: what fails there too has killed nothing, and the mutant is judged again
-without it.
+The test that killed it the last time (killers.json) runs first, then the others in batches, nearest first. A test that
+fails has to fail again alone; tests that hang, or end with their process, have to do so twice. In the end all that
+killed runs on the sources as they are: what happens there, too, has killed nothing, and its mutants are judged again.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -15,18 +16,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from types import MappingProxyType
+from venv import EnvBuilder
 
 from tests.mutants.mutant import FOLDER, Mutant, mutants_of, rooms
 from tests.reach import ROOT, Reach
 from tests.tiers import Processes, end_on_signals
 
 PROCESSES = Processes()
+PYTHON = Path("venv/bin/python")
+EDITS = itertools.count(1)
+"""Edited files are so many seconds older than the original: what was compiled of one is not taken for another."""
 KILLERS = FOLDER / "killers.json"
 """For each room: its mutants, by address and reason, and the test that killed each the last time."""
 
@@ -44,6 +50,16 @@ class Killer:
     def is_one_test(self) -> bool:
         """Whether a test failed, and did not hang or end with its process."""
         return self.tests == (self.fate,)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What was noted of a run of tests."""
+
+    failed: list[str]
+    ended: set[str]
+    death: str
+    """How they hung, or ended before all of them were run."""
 
 
 @dataclass(frozen=True)
@@ -103,59 +119,29 @@ def run(
     hints: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Result]:
     """Run mutants in parallel, each in a copy of the sources, with tests below a folder; `hints` name first tests."""
-    reach = Reach(checkout)
     with tempfile.TemporaryDirectory(prefix="viameter-mutants-") as scratch:
         Path(scratch).chmod(0o755)  # some tests act as another user
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(jobs):
-            copies.put(shutil.copytree(checkout / "src", Path(scratch, f"copy-{number}", "src")))
-
-        def judge(mutant: Mutant, without: frozenset[str] = frozenset()) -> Result:
-            copy, start = copies.get(), time.monotonic()
-            try:
-                killer = _killer(mutant, copy, reach, folder, limit, without, hints.get(key(mutant), ""))
-                if killer is not None and not killer.is_one_test:  # or something else ended it: it has to happen twice
-                    killer = _killer(mutant, copy, reach, folder, limit, without, "")
-            finally:
-                copies.put(copy)
-            result = Result(mutant, killer, time.monotonic() - start)
-            if not PROCESSES.is_stopped:
-                print(_line(result), flush=True)
-            return result
-
-        def failing(tests: Sequence[str], marks: str = "not long") -> list[Killer]:
-            copy = copies.get()
-            try:
-                return _failures(tests, copy, checkout, limit, marks=marks)
-            finally:
-                copies.put(copy)
-
-        def fail_anyway(killers: Iterable[Killer]) -> set[Killer]:
-            """Those that fail on the sources as they are: single tests together, unless that ends otherwise."""
-            single = {killer for killer in killers if killer.is_one_test}
-            failures = set(
-                failing([killer.fate for killer in sorted(single, key=lambda one: one.fate)]) if single else ()
-            )
-            if not all(failure.is_one_test for failure in failures):
-                failures, single = set(), set()
-            alone = sorted(set(killers) - single, key=lambda one: one.tests)
-            found = pool.map(lambda killer: failing(killer.tests, killer.marks), alone)
-            return failures & single | {killer for killer, failed in zip(alone, found, strict=True) if failed}
-
+        copies = [_copy(checkout, Path(scratch, f"copy-{number}")) for number in range(jobs)]
+        judge = Judge(Reach(checkout), folder, limit, hints, copies)
+        results: dict[Mutant, Result] = {}
+        left = chosen
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                results = list(pool.map(judge, chosen))
-                broken = fail_anyway({result.killer for result in results if result.killer})
-                without = frozenset(test for killer in broken for test in killer.tests)
-                if broken:
-                    print(f"these fail without any edit, and kill nothing: {', '.join(sorted(without))}", flush=True)
-                again = {result.mutant for result in results if result.killer in broken}
-                found = dict(zip(again, pool.map(lambda mutant: judge(mutant, without), again), strict=True))
+                while left:
+                    results |= zip(left, pool.map(judge.result, left), strict=True)
+                    killers = {killer for mutant in left if (killer := results[mutant].killer)}
+                    single = sorted(killer.fate for killer in killers if killer.is_one_test)
+                    share = len(single) // jobs + 1
+                    parts = [single[at : at + share] for at in range(0, len(single), share)]
+                    good = set[str]().union(*pool.map(judge.passing, parts))
+                    doubted = [killer for killer in killers if killer.fate not in good]
+                    fails = dict(zip(doubted, pool.map(judge.fails_anyway, doubted), strict=True))
+                    left = [mutant for mutant in left if (killer := results[mutant].killer) and fails.get(killer)]
             except BaseException:
                 PROCESSES.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-    return [found.get(result.mutant, result) for result in results]
+    return [results[mutant] for mutant in chosen]
 
 
 def report(room: str, results: list[Result]) -> int:
@@ -179,28 +165,153 @@ def _json(room: str, result: Result) -> str:
     return json.dumps({"room": room, "at": mutant.at, "why": mutant.why, "now": mutant.now, "killer": killer})
 
 
-def _killer(
-    mutant: Mutant, copy: Path, reach: Reach, folder: str, limit: float, without: frozenset[str], hint: str
-) -> Killer | None:
-    file, text = mutant.applied(copy)
-    original = file.read_bytes()
-    times = file.stat()
+class Judge:
+    """Finds what kills mutants, and which of that happens without any edit, too."""
+
+    def __init__(
+        self, reach: Reach, folder: str, limit: float, hints: Mapping[str, str], copies: Iterable[Path]
+    ) -> None:
+        self._reach, self._folder, self._limit, self._hints = reach, folder, limit, hints
+        self._copies: SimpleQueue[Path] = SimpleQueue()
+        for copy in copies:
+            self._copies.put(copy)
+        self._broken: set[str] = set()
+
+    def result(self, mutant: Mutant) -> Result:
+        """What becomes of a mutant, as far as is known without a look at the sources as they are."""
+        with self._free_copy() as copy:
+            start = time.monotonic()
+            result = Result(mutant, self._killer(mutant, copy), time.monotonic() - start)
+        print(_line(result), flush=True)
+        return result
+
+    def passing(self, tests: Collection[str]) -> set[str]:
+        """Those of some tests that pass without an edit; each runs in a process of its own."""
+        files = sorted({test.partition("::")[0] for test in tests})
+        with self._free_copy() as copy:
+            ran = self._run(files, copy, None, "--continue-on-collection-errors", only=tests)
+        return ran.ended.difference(ran.failed)
+
+    def fails_anyway(self, killer: Killer) -> bool:
+        """Whether what killed happens without an edit, too; if so, it is left out from now on."""
+        with self._free_copy() as copy:
+            found = self._failures(killer.tests, copy, None, marks=killer.marks)
+        fails = any(failure == killer or not failure.is_one_test for failure in found)
+        if fails:
+            print(f"fails without any edit, and kills nothing: {', '.join(killer.tests)}", flush=True)
+            self._broken.update(killer.tests)
+        return fails
+
+    @contextmanager
+    def _free_copy(self) -> Iterator[Path]:
+        copy = self._copies.get()
+        try:
+            yield copy
+        finally:
+            self._copies.put(copy)
+
+    def _killer(self, mutant: Mutant, copy: Path) -> Killer | None:
+        file, _ = mutant.applied(copy / "src")
+        reached = self._reach.tests_of([file.relative_to(copy)])
+        tests = [str(test) for test in reached if test.is_relative_to(self._folder)]
+        if not tests:
+            raise LookupError(f"no test in {self._folder} can reach {mutant.at}: run with --beyond")
+        left_out, hint = set(self._broken), self._hints.get(key(mutant), "")
+        if hint.partition("::")[0] in tests and hint not in left_out:
+            killer = Killer((hint,), hint)  # or a test of that name is there no more, which is no failure
+            if all(killer in self._failures([hint], copy, mutant) for _ in range(2)):
+                return killer
+        for marks in ("not long and not spark", "not long and spark"):  # Spark takes long to start
+            for batch in _batches(tests):
+                if found := self._killer_among(batch, copy, mutant, left_out, marks):
+                    return found
+        return None
+
+    def _killer_among(
+        self, tests: list[str], copy: Path, mutant: Mutant, left_out: set[str], marks: str
+    ) -> Killer | None:
+        """What kills a mutant among some tests; those that fail by chance or after others are left out."""
+        have_died = False
+        while found := self._failures([test for test in tests if test not in left_out], copy, mutant, left_out, marks):
+            killer = found[0]
+            if killer.is_one_test and killer not in self._failures(killer.tests, copy, mutant):
+                left_out.add(killer.fate)
+            elif killer.is_one_test or have_died:
+                return killer
+            else:
+                have_died = True  # something else may have ended them: they run once more
+        return None
+
+    def _failures(
+        self,
+        tests: Sequence[str],
+        copy: Path,
+        mutant: Mutant | None,
+        left_out: Iterable[str] = (),
+        marks: str = "not long",
+    ) -> list[Killer]:
+        """Tests that fail (the first one, if there is an edit), and then all of these if they hang or end too early."""
+        if not tests:
+            return []
+        ran = self._run(tests, copy, mutant, *(["-x"] if mutant else []), left_out=left_out, marks=marks)
+        failures = [Killer((test,), test) for test in ran.failed]
+        return [*failures, Killer(tuple(tests), ran.death, marks)] if ran.death else failures
+
+    def _run(
+        self,
+        tests: Sequence[str],
+        copy: Path,
+        mutant: Mutant | None,
+        *options: str,
+        marks: str = "not long",
+        left_out: Iterable[str] = (),
+        only: Iterable[str] = (),
+    ) -> Ran:
+        """Run tests, with the edit of a mutant or without any."""
+        noted = copy / "noted"
+        noted.write_text("")
+        shutil.copy(Path(__file__).with_name("noting.py"), copy / "src" / "noting_tests.py")
+        command = [str(copy / PYTHON), "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "noting_tests"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(copy / "src"),
+            "PYTHONDONTWRITEBYTECODE": "",
+            "VIAMETER_EXAMPLES": "mutants",
+            "VIAMETER_NOTED": str(noted),
+            "VIAMETER_LEFT_OUT": "\n".join(left_out),
+            "VIAMETER_ONLY": "\n".join(only),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),
+        }
+        with _edited(mutant, copy / "src") if mutant else nullcontext():
+            try:
+                status, text = PROCESSES.run(
+                    [*command, "-m", marks, *options, *tests], environment, cwd=self._reach.root, limit=self._limit
+                )
+            except subprocess.TimeoutExpired:
+                status, text = None, ""
+            if PROCESSES.is_stopped:
+                raise InterruptedError("no tests are run any more")
+        notes = [line.partition(" ")[::2] for line in noted.read_text().splitlines()]
+        failed = [test for what, test in notes if what == "failed"]
+        ended = [test for what, test in notes if what == "ended"]
+        if status is None:
+            death = "tests that hung"
+        elif status in ((1,) if failed else (0, 5)) and ("collected", str(len(ended))) in notes:
+            death = ""
+        else:
+            last = text.strip().splitlines()[-1] if text.strip() else "no output"
+            death = f"tests that ended with {status}: {last}"
+        return Ran(failed, set(ended), death)
+
+
+@contextmanager
+def _edited(mutant: Mutant, src: Path) -> Iterator[None]:
+    file, text = mutant.applied(src)
+    original, times = file.read_bytes(), file.stat()
     try:
         file.write_text(text)
-        reached = reach.tests_of([Path("src") / file.relative_to(copy)])
-        tests = [str(test) for test in reached if test.is_relative_to(folder)]
-        if not tests:
-            raise LookupError(f"no test in {folder} can reach {mutant.at}: run with --beyond")
-        if hint and hint not in without and hint.partition("::")[0] in tests:
-            for killer in _failures([hint], copy, reach.root, limit):
-                if killer.is_one_test:  # a test of that name may be there no more, which is no failure
-                    return killer
-        left_out = [f"--deselect={test}" for test in without if "::" in test]
-        for marks in ("not long and not spark", "not long and spark"):  # Spark takes long to start
-            for batch in _batches([test for test in tests if test not in without]):
-                if found := _failures(batch, copy, reach.root, limit, "-x", *left_out, marks=marks):
-                    return found[0]
-        return None
+        os.utime(file, (when := times.st_mtime - next(EDITS), when))
+        yield
     finally:
         file.write_bytes(original)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that what was compiled of it is used again
@@ -214,43 +325,24 @@ def _batches(tests: list[str]) -> Iterator[list[str]]:
         tests, size = tests[size:], 2 * size
 
 
-def _failures(
-    tests: Sequence[str], copy: Path, checkout: Path, limit: float, *options: str, marks: str = "not long"
-) -> list[Killer]:
-    """Tests that fail with a copy of the sources, or all of these if they hang or end without a word."""
-    noted = copy.parent / f"{copy.name}.failed"
-    noted.write_text("")
-    shutil.copy(Path(__file__).with_name("noting.py"), copy / "noting_failures.py")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "noting_failures",
-        "-m",
-        marks,
-    ]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(copy),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "VIAMETER_EXAMPLES": "mutants",
-        "VIAMETER_FAILED": str(noted),
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy.parent / "hypothesis"),
-    }
-    try:
-        status, text = PROCESSES.run([*command, "--tb=no", *options, *tests], environment, cwd=checkout, limit=limit)
-    except subprocess.TimeoutExpired:
-        return [Killer(tuple(tests), "tests that hung", marks)]
-    if failed := noted.read_text().splitlines():
-        return [Killer((test,), test) for test in failed]
-    if status in (0, 5):
-        return []
-    last = text.strip().splitlines()[-1] if text.strip() else "no output"
-    return [Killer(tuple(tests), f"tests that ended with {status}: {last}", marks)]
+def _copy(checkout: Path, folder: Path) -> Path:
+    """A copy of the sources, and an interpreter that imports it.
+
+    PYTHONPATH alone is not enough: `python -I`, with which the service starts processes, ignores it, and imports what
+    the .pth file of the checkout's environment names. The environment of the copy names the copy, and then the folder
+    of all other packages, whose .pth files are not read from there. So what tests start by `sys.executable`, or as the
+    command `viameter` beside it, imports the copy. What starts .venv/bin/python by its path does so unless it ignores
+    PYTHONPATH; no test does that. What reads files below the checkout's src/ sees no edit.
+    """
+    shutil.copytree(checkout / "src", folder / "src")
+    EnvBuilder(symlinks=True).create(folder / "venv")
+    (packages,) = folder.glob("venv/lib/python*/site-packages")
+    others = [path for path in sys.path if Path(path).name == "site-packages"]
+    (packages / "copy.pth").write_text("\n".join([str(folder / "src"), *others]))
+    command, mine = Path(sys.executable).with_name("viameter"), folder / PYTHON.with_name("viameter")
+    mine.write_text(command.read_text().replace(sys.executable, str(folder / PYTHON)))
+    mine.chmod(0o755)
+    return folder
 
 
 if __name__ == "__main__":

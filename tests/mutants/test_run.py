@@ -1,7 +1,9 @@
-"""Running mutants: what fails or hangs without an edit kills nothing, and hides nothing; the last killer runs first."""
+"""Running mutants: a test kills if it fails because of the edit, and no other one does, or hides one that does."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -30,10 +32,10 @@ def checkout(folder: Path, **tests: str) -> Path:
     return folder
 
 
-def fates(folder: Path, *mutants: Mutant, limit: float = 60, hint: str = "") -> list[str]:
-    """What killed each, "" for those that survived."""
-    hints = {key(mutant): f"tests/lib/{hint}" for mutant in mutants} if hint else {}
-    results = run(list(mutants), folder, "tests/lib", jobs=2, limit=limit, hints=hints)
+def fates(folder: Path, *mutants: Mutant, jobs: int = 2, limit: float = 60, hints: Iterable[str] = ()) -> list[str]:
+    """What killed each, "" for those that survived; there are hints for the first ones."""
+    hinted = {key(mutant): f"tests/lib/{hint}" for mutant, hint in zip(mutants, hints, strict=False)}
+    results = run(list(mutants), folder, "tests/lib", jobs=jobs, limit=limit, hints=hinted)
     return [result.killer.fate if result.killer else "" for result in results]
 
 
@@ -43,10 +45,9 @@ def test_what_a_test_notices_is_killed_and_what_changes_nothing_survives(tmp_pat
 
 
 BROKEN = {
-    "a test that fails anyway": {"test_low": f"def test_aaa(): assert False\n{GOOD}"},
-    "a name with a dash": {
+    "two tests, one of them with a dash in its name, and the other one's name begins another": {
         "test_low": "import pytest\n@pytest.mark.parametrize('one', ['0 - i'])\n"
-        f"def test_aaa(one): assert False\n{GOOD}"
+        f"def test_aaa(one): assert False\ndef test_sum(): assert False\n{GOOD}"
     },
     "a file that cannot be read": {"test_low_b": f"import nothing_of_this_name\n{GOOD}", "test_low_c": GOOD},
 }
@@ -54,8 +55,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_test_that_fails_anyway_kills_nothing_and_hides_none_that_does(tmp_path: Path, name: str) -> None:
-    wrong, same = fates(checkout(tmp_path, **BROKEN[name]), WRONG, SAME)
-    assert wrong.endswith("::test_sums") and same == ""
+    (wrong,) = fates(checkout(tmp_path, **BROKEN[name]), WRONG)
+    assert wrong.endswith("::test_sums")
 
 
 SECOND = "from lib.low import add\n\ndef test_more():\n    assert add(2, 2) == 4\n"
@@ -63,18 +64,69 @@ SECOND = "from lib.low import add\n\ndef test_more():\n    assert add(2, 2) == 4
 
 def test_what_killed_a_mutant_the_last_time_runs_first(tmp_path: Path) -> None:
     folder = checkout(tmp_path, test_low=GOOD, test_second=SECOND)
-    assert fates(folder, WRONG, SAME) == ["tests/lib/test_low.py::test_sums", ""]
-    assert fates(folder, WRONG, SAME, hint="test_second.py::test_more") == ["tests/lib/test_second.py::test_more", ""]
+    hint = "test_second.py::test_more"
+    assert fates(folder, WRONG, SAME, hints=[hint, hint]) == [f"tests/lib/{hint}", ""]
 
 
-@pytest.mark.parametrize("hint", ["test_low.py::test_renamed", "test_moved.py::test_sums", "test_low.py"])
-def test_a_last_killer_that_is_there_no_more_kills_nothing(tmp_path: Path, hint: str) -> None:
-    assert fates(checkout(tmp_path, test_low=GOOD), WRONG, SAME, hint=hint) == ["tests/lib/test_low.py::test_sums", ""]
-
-
-def test_a_last_killer_that_fails_anyway_hides_nothing(tmp_path: Path) -> None:
+def test_a_last_killer_that_is_there_no_more_or_fails_anyway_kills_and_hides_nothing(tmp_path: Path) -> None:
     folder = checkout(tmp_path, test_low=GOOD, test_second="def test_aaa(): assert False\n")
-    assert fates(folder, WRONG, SAME, hint="test_second.py::test_aaa") == ["tests/lib/test_low.py::test_sums", ""]
+    hints = ["test_low.py::test_renamed", "test_moved.py::test_sums", "test_low.py", "test_second.py::test_aaa"]
+    mutants = [dataclasses.replace(WRONG, why=hint) for hint in hints]
+    assert fates(folder, *mutants, SAME, hints=hints) == ["tests/lib/test_low.py::test_sums"] * 4 + [""]
+
+
+ONCE = """
+import pathlib, pytest
+from lib.low import add
+
+def fails_in(number):
+    runs = pathlib.Path(__file__).with_name("runs")
+    with runs.open("a") as file:
+        file.write("a run\\n")
+    assert len(runs.read_text().splitlines()) != number
+
+"""
+CHANCE = {
+    "a fixture that raises once": (f"{ONCE}@pytest.fixture\ndef made(): fails_in(1)\ndef test_aaa(made): pass\n", ""),
+    "a test that fails after another": (
+        "from lib.low import add\nbefore = []\ndef test_aaa(): before.append(1)\ndef test_bbb(): assert not before\n",
+        "",
+    ),
+    "a last killer that fails once": (f"{ONCE}def test_aaa(): fails_in(2)\n", "test_low.py::test_aaa"),
+    "a last killer that fails unless it is after another": (
+        "from lib.low import add\nbefore = []\ndef test_aaa(): before.append(1)\ndef test_bbb(): assert before\n",
+        "test_low.py::test_bbb",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANCE)
+def test_what_fails_by_chance_or_because_of_other_tests_kills_nothing(tmp_path: Path, name: str) -> None:
+    tests, hint = CHANCE[name]
+    others = [dataclasses.replace(SAME, why="the first test is tried out, too")] if hint.endswith("bbb") else []
+    hints = [hint, "test_low.py::test_aaa"] if hint else []
+    assert set(fates(checkout(tmp_path, test_low=tests), SAME, *others, hints=hints, jobs=1)) == {""}
+
+
+def test_a_test_that_fails_once_kills_nothing_and_hides_none_that_does(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, test_low=f"{ONCE}def test_aaa(): fails_in(1)\n{GOOD}")
+    assert fates(folder, WRONG) == ["tests/lib/test_low.py::test_sums"]
+
+
+def test_a_process_that_ignores_its_environment_runs_the_edit_and_none_before_it(tmp_path: Path) -> None:
+    sums = "from lib.low import add; raise SystemExit(add(1, 2) != 3)"
+    command = f"[sys.executable, '-I', '-c', {sums!r}]"
+    test = "import subprocess, sys\nfrom lib.low import add\n\n"
+    test += f"def test_sums():\n    subprocess.run({command}, check=True)\n"
+    expected = ["tests/lib/test_low.py::test_sums", ""]
+    assert fates(checkout(tmp_path, test_low=test), WRONG, SAME, jobs=1) == expected
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "pytest.exit('', 0)"])
+def test_tests_that_end_early_because_of_the_edit_kill_whatever_their_status(tmp_path: Path, end: str) -> None:
+    ends = f"import os, pytest\nfrom lib.low import add\n\ndef test_sums():\n    if add(1, 2) != 3: {end}\n"
+    wrong, same = fates(checkout(tmp_path, test_low=ends), WRONG, SAME)
+    assert wrong.startswith("tests that ended with 0") and same == ""
 
 
 def test_tests_that_were_ended_once_by_something_else_kill_nothing(tmp_path: Path) -> None:
@@ -93,7 +145,7 @@ def test_a_checkout_without_the_markers_that_are_asked_for_kills_nothing(tmp_pat
 
 def test_tests_that_hang_or_end_anyway_kill_nothing(tmp_path: Path) -> None:
     hangs = "import threading\nfrom lib.low import add\ndef test_waits(): threading.Event().wait(60)\n"
-    assert fates(checkout(tmp_path / "a", test_low=hangs), SAME, limit=3) == [""]
+    assert fates(checkout(tmp_path / "a", test_low=hangs), SAME, limit=0.5) == [""]
     ends = "import os\n\ndef pytest_sessionfinish(): os._exit(3)\n"
     assert fates(checkout(tmp_path / "b", test_low=GOOD, conftest=ends), SAME) == [""]
 
