@@ -33,7 +33,9 @@ test: setup ## everything that a landing needs; ROOM=ledger for one room, OPTION
 	@$(TIERS) $(ROOM) $(OPTIONS)
 else
 test: setup
-	@$(MAKE) --no-print-directory --jobs=2 lint types docs-test newest-python fast
+	@$(MAKE) --no-print-directory --jobs=2 lint types docs-test newest-venv
+	@$(MAKE) --no-print-directory fast
+	@$(MAKE) --no-print-directory newest-python
 endif
 
 test-long: setup ## the tests marked long, of all rooms or of ROOM
@@ -77,7 +79,7 @@ docs-test: setup
 newest-venv: setup
 	@scripts/newest-python install
 
-newest-python: newest-venv ## test the core on the newest Python found on this machine
+newest-python: setup ## test the core on the newest Python found on this machine
 	@scripts/newest-python
 
 docs: setup ## build the docs into docs/_build/html

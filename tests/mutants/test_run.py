@@ -79,38 +79,34 @@ ONCE = """
 import pathlib, pytest
 from lib.low import add
 
-def fails_in(number):
-    runs = pathlib.Path(__file__).with_name("runs")
-    with runs.open("a") as file:
-        file.write("a run\\n")
-    assert len(runs.read_text().splitlines()) != number
+@pytest.fixture
+def made():
+    mark = pathlib.Path(__file__).with_name("mark")
+    if not mark.exists():
+        mark.touch()
+        raise OSError
 
 """
-CHANCE = {
-    "a fixture that raises once": (f"{ONCE}@pytest.fixture\ndef made(): fails_in(1)\ndef test_aaa(made): pass\n", ""),
-    "a test that fails after another": (
-        "from lib.low import add\nbefore = []\ndef test_aaa(): before.append(1)\ndef test_bbb(): assert not before\n",
+ORDER = "from lib.low import add\n\nbefore = []\n\ndef test_aaa():\n    before.append(1)\n    assert add(1, 2) == 3\n\n"
+
+
+def test_what_fails_once_kills_nothing_and_hides_no_test_that_does(tmp_path: Path) -> None:
+    once = f"{ONCE}def test_aaa(request): request.getfixturevalue('made')\n{GOOD}"
+    assert fates(checkout(tmp_path / "a", test_low=once), WRONG) == ["tests/lib/test_low.py::test_sums"]
+    once = f"{ONCE}def test_aaa(made): pass\n"
+    assert fates(checkout(tmp_path / "b", test_low=once), SAME) == [""]
+    assert fates(checkout(tmp_path / "c", test_low=once), SAME, hints=["test_low.py::test_aaa"]) == [""]
+
+
+def test_what_fails_after_another_test_or_unless_it_is_after_one_kills_nothing(tmp_path: Path) -> None:
+    after = f"{ORDER}def test_bbb(): assert not before\n"
+    assert fates(checkout(tmp_path / "a", test_low=after), SAME) == [""]
+    alone = f"{ORDER}def test_bbb(): assert before\n"
+    hints = ["test_low.py::test_aaa", "test_low.py::test_bbb"]
+    assert fates(checkout(tmp_path / "b", test_low=alone), WRONG, SAME, hints=hints, jobs=1) == [
+        f"tests/lib/{hints[0]}",
         "",
-    ),
-    "a last killer that fails once": (f"{ONCE}def test_aaa(): fails_in(2)\n", "test_low.py::test_aaa"),
-    "a last killer that fails unless it is after another": (
-        "from lib.low import add\nbefore = []\ndef test_aaa(): before.append(1)\ndef test_bbb(): assert before\n",
-        "test_low.py::test_bbb",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CHANCE)
-def test_what_fails_by_chance_or_because_of_other_tests_kills_nothing(tmp_path: Path, name: str) -> None:
-    tests, hint = CHANCE[name]
-    others = [dataclasses.replace(SAME, why="the first test is tried out, too")] if hint.endswith("bbb") else []
-    hints = [hint, "test_low.py::test_aaa"] if hint else []
-    assert set(fates(checkout(tmp_path, test_low=tests), SAME, *others, hints=hints, jobs=1)) == {""}
-
-
-def test_a_test_that_fails_once_kills_nothing_and_hides_none_that_does(tmp_path: Path) -> None:
-    folder = checkout(tmp_path, test_low=f"{ONCE}def test_aaa(): fails_in(1)\n{GOOD}")
-    assert fates(folder, WRONG) == ["tests/lib/test_low.py::test_sums"]
+    ]
 
 
 def test_a_process_that_ignores_its_environment_runs_the_edit_and_none_before_it(tmp_path: Path) -> None:
