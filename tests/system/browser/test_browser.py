@@ -376,7 +376,10 @@ def test_the_whole_history_is_seen_on_a_screen(arrive: Arriving) -> None:
     guest = arrive("admin")
     catalog = guest.running.service.catalog
     catalog.set_personal("visits", "custodian-visits", zcdp("1/7"), by="admin", why="a share for the study")
-    question = {**QUESTION, "spend": {"zcdp": "1/700"}}  # which has more digits than there is room for
+    # Words that have no place to break, and more digits than there is room for.
+    long_name = "a_name_of_a_column_that_is_long"
+    aggregates = {"mean": {"mean": long_name, "bounds": [0, 240]}}
+    question = {**QUESTION, "derive": {long_name: "wait"}, "aggregates": aggregates, "spend": {"zcdp": "1/700"}}
     assert guest.running.ask("analyst-visits", question=question).status_code == 200
     table = guest.go("/datasets/visits/history").get_by_role("region", name="History")
     expect(table).to_contain_text("first limit: custodian-visits")
