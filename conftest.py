@@ -125,7 +125,7 @@ class Counting:
         reporter, file = self.config.pluginmanager.get_plugin("terminalreporter"), self.config.getoption("counts")
         if file is None or reporter is None or os.getpid() != self.process or session.exitstatus not in (0, 1, 5):
             return
-        names = {"failed": "failed", "error": "errors", "passed": "passed", "skipped": "skipped", "xfailed": "xfailed"}
+        names = {"error": "errors"} | {name: name for name in ("failed", "passed", "skipped", "xfailed", "xpassed")}
         counts = {name: len(reporter.stats.get(category, ())) for category, name in names.items()}
         counts |= {"counted": 1, "collected": session.testscollected, "left out": left_out}
         Path(file).write_text(json.dumps(counts))
@@ -135,7 +135,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Count what ends; test these sources, and not those of a checkout that this one was copied from."""
     config.pluginmanager.register(Counting(config))
     own = config.rootpath / "src" / "viameter"
-    found = importlib.util.find_spec("viameter") if own.exists() and "PYTHONPATH" not in os.environ else None
+    found = importlib.util.find_spec("viameter") if own.exists() and "VIAMETER_NOTED" not in os.environ else None
     if found is not None and not Path(str(found.origin)).resolve().is_relative_to(own.resolve()):
         raise pytest.UsageError(f"viameter is imported from {found.origin}: make setup installs that of this checkout")
 

@@ -285,6 +285,8 @@ def test_what_no_shard_would_run_is_refused_or_is_no_test(tmp_path: Path, place:
         ),
         ("2 passed\nSegmentation fault", -11, {"passed": 2}, "it ended with status -11"),
         ("no tests ran", 5, {}, "it has nothing to run"),
+        ("a hook ended the session", 0, {}, "it ended before it had collected its tests"),
+        ("ERROR StatusLogger: of a server\n", 0, {"passed": 2}, ""),
         ("a test ended the process, with that status", 5, None, "it ended with status 5 before its end"),
         ("2 passed", 5, {"passed": 2}, "it ended with status 5"),
         ("another status at exit", 0, {"failed": 1, "passed": 2}, "tests failed"),
@@ -341,6 +343,9 @@ def test_rooms_are_chosen_by_name_part_path_or_module_and_each_test_once() -> No
     assert paths("errors") == ["tests/test_arguments_in_errors.py", "tests/test_errors.py", "src/viameter/errors.py"]
     assert paths("arith", "arith/test_dyadic.py", "src/viameter/arith") == paths("arith")
     assert [shard.only for shard in chosen(["query/bounding", "query/test_keys.py"], all_shards())] == ["not spark", ""]
+    # With and without Spark are two halves, in whichever order they are named.
+    assert {*paths("spark", "query")} == {*paths("query", "spark")} and len(paths("spark", "query")) > 10
+    assert [shard.only for shard in chosen(["tests", "spark"], all_shards())] == ["not spark", "spark"]
     with pytest.raises(LookupError, match="-k NAME"):
         chosen(["arith/test_dyadic.py::test_x"], all_shards())
 

@@ -90,6 +90,8 @@ class Outcome:
             return "tests failed"
         if not self.counts["counted"]:
             return f"it ended with status {self.status} before its end"
+        if not self.status and not self.counts["collected"] and not self.counts["files left out"]:
+            return "it ended before it had collected its tests"
         if self.status == 5 and not self.counts["collected"]:
             return "" if self.may_be_empty else "it has nothing to run"
         if self.status:
@@ -107,7 +109,7 @@ class Outcome:
 
 def failures(text: str) -> list[str]:
     """The lines of pytest's summary that name what failed."""
-    return re.findall(r"^(?:FAILED|ERROR) .*", text, re.MULTILINE)
+    return re.findall(r"^(?:FAILED|ERROR) (?:\S+::|tests/|docs/|src/).*", text, re.MULTILINE)
 
 
 class Processes:
@@ -177,7 +179,7 @@ class Processes:
 
 def main() -> None:
     """Run the shards that were asked for; the status is 1 if a test failed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tiers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.tiers", description=__doc__, allow_abbrev=False)
     parser.add_argument("rooms", nargs="*", help="rooms (ledger), shards (service/page) or paths; all shards without")
     parser.add_argument("--long", action="store_true", help="the tests marked long, and no others")
     parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="shards that run at once")
@@ -187,6 +189,8 @@ def main() -> None:
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="list the N slowest tests of all shards")
     parser.add_argument("-k", default="", metavar="NAMES", help="tests of these names alone, as pytest takes it")
     options, passed_on = parser.parse_known_args()
+    for option in {"--ignore", "--deselect", "--ignore-glob", "--collect-only", "-m", "-p"} & {*passed_on}:
+        parser.error(f"{option}: pytest is given what rooms and tiers say; -k chooses tests, and --list lists shards")
     if options.jobs < 1:
         parser.error(f"--jobs {options.jobs}: expected at least 1")
     end_on_signals()
@@ -195,7 +199,7 @@ def main() -> None:
     except LookupError as error:
         parser.error(str(error))
     without_spark = [path for shard in shards if shard.only == "not spark" for path in shard.paths]
-    if any(path.startswith("tests/query") for path in without_spark) and "spark" not in {one.name for one in shards}:
+    if any(_meets(path, "tests/query") for path in without_spark) and "spark" not in {one.name for one in shards}:
         print("tests with Spark are left out: ROOM=spark runs all of them", flush=True)
     if options.list:
         print("\n".join(shard.name for shard in shards))
@@ -281,13 +285,21 @@ def _of_path(name: str, shards: list[Shard]) -> Shard:
     return Shard(name, tuple(paths if paths[0].startswith("tests/") else paths[:1]), only)
 
 
+def _takes_all(one: Shard, other: Shard) -> bool:
+    """Whether all tests that the other shard has of some path are in the first one too, if that has the path."""
+    is_query = any(_meets(path, "tests/query") for path in one.paths)
+    return one.only in ("", other.only) or (one.only == "not spark" and not is_query)
+
+
+def _meets(path: str, other: str) -> bool:
+    return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
+
+
 def _without_repetition(shards: Iterable[Shard]) -> list[Shard]:
     """The shards without paths that are in another one already."""
     kept: list[Shard] = []
     for shard in dict.fromkeys(shards):
-        taken = [
-            place for other in kept if other.only == shard.only or "query" not in other.name for place in other.paths
-        ]
+        taken = [place for other in kept if _takes_all(other, shard) for place in other.paths]
         paths = tuple(p for p in shard.paths if not any(p == place or p.startswith(f"{place}/") for place in taken))
         kept += [replace(shard, paths=paths)] if paths else []
     return kept

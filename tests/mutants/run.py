@@ -280,7 +280,7 @@ class Judge:
             "VIAMETER_NOTED": str(noted),
             "VIAMETER_LEFT_OUT": "\n".join(left_out),
             "VIAMETER_ONLY": "\n".join(only),
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(copy.parent / "hypothesis"),  # what failed is tried without the edit
         }
         with _edited(mutant, copy / "src") if mutant else nullcontext():
             try:
