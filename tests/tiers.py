@@ -48,6 +48,17 @@ FIRST = (
     "ledger",
     "ledger/crash",
     "query/expressions",
+    "composition",
+    "viameter_check",
+    "service/page",
+    "neighborhood",
+    "service/datasets",
+    "service/client",
+    "cli",
+    "sampling",
+    "mutants",
+    "project",
+    "deploy",
 )
 """Shards that take longest: they are started first, so that in the end nobody waits for one of them."""
 
