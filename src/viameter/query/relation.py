@@ -272,7 +272,8 @@ def source_rows(opened: Any, unit_column: str | None) -> Rows:
     for place, name in enumerate(opened.columns):
         _require_apart(opened.columns[:place], [name])
     # Nothing is left that questions cannot use: an engine might find it under another name.
-    table = opened.expression if list(schema) == list(opened.columns) else opened.expression.select(*schema)
+    is_all = list(schema) == list(opened.columns) and not schema.unusable
+    table = opened.expression if is_all else opened.expression.select(*schema)
     if unit_column is None:
         return Rows(opened.with_expression(table), schema, None)
     named = table.mutate(**{UNIT: naming(opened.engine, table, schema, unit_column)})
