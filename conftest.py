@@ -56,10 +56,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Refuse tests that no shard runs; shuffle files, and the tests of each: examples of a page stay in their order."""
     collected = list(items)  # before marks leave some out
     yield
-    home = config.rootpath / "tests" / "query"
+    home = config.rootpath / "tests" / "tables"
     for item in collected:
         if item.get_closest_marker("spark") and not item.path.is_relative_to(home):
-            raise pytest.UsageError(f"{item.nodeid}: tests with Spark are run in tests/query alone")
+            raise pytest.UsageError(f"{item.nodeid}: tests with Spark are run in tests/tables alone")
     seed = config.getoption("shuffle")
     if seed is None:
         return

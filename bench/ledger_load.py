@@ -151,7 +151,7 @@ def main() -> None:
 
 def _on_postgres(folder: Path, times: int) -> None:
     import psycopg
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     os.environ["XDG_STATE_HOME"] = str(folder)
     made = iter(range(10**6))

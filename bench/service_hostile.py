@@ -147,7 +147,7 @@ def asking(port: int, token: str, hostile: Hostile) -> Iterator[Counter[int]]:
 def run(seconds: float) -> None:
     """Each case in a service of its own, said line by line."""
     from tests.faulty_proxy import FaultyProxy
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     with running_server() as url:
         import psycopg

@@ -10,7 +10,7 @@ import viameter as vm
 import viameter.composition.accounting  # registers its theorems
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session
+import viameter.tables
 from viameter.core import Constructor
 from viameter.service.app import api_routes
 from viameter.theorem import Theorem, all_theorems

@@ -137,7 +137,7 @@ def test_errors_survive_the_way_to_another_process(error: Any, again: Any) -> No
 
 
 def test_errors_of_engines_are_in_the_docs() -> None:
-    from viameter.query import engines
+    from viameter.tables import engines
 
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     named = [

@@ -101,7 +101,7 @@ def test_rooms_that_are_modules_come_first_too_and_what_is_not_known_to_be_reach
     assert any("README.md" in shard.paths for shard in others)
     ordered = [path for shard in shards_of([Path("src/viameter/ledger/book.py")], reach) for path in shard.paths]
     # A room beside that of the change imports nothing of it.
-    assert ordered.index("tests/session/test_ledger.py") < ordered.index("tests/logic/test_verify.py")
+    assert ordered.index("tests/tables/session/test_ledger.py") < ordered.index("tests/logic/test_verify.py")
     tree = [path for shard in shards_of([Path("src/viameter/viz/figures.py")], reach)[1:5] for path in shard.paths]
     assert set(READING_THE_TREE) <= {*tree}
 
@@ -207,7 +207,7 @@ def test_a_green_check_says_in_the_end_what_it_did_not_run(
     changed = [Path("Makefile"), Path("docs/errors.md"), Path("src/viameter/ledger/book.py")]
     for name, value in {
         "Reach": lambda: reach,
-        "changed_files": lambda base: [*changed, Path("tests/query/test_soundness.py")],
+        "changed_files": lambda base: [*changed, Path("tests/tables/test_soundness.py")],
         "end_on_signals": lambda: None,
         "run": lambda shards, **options: True,
     }.items():
@@ -218,8 +218,8 @@ def test_a_green_check_says_in_the_end_what_it_did_not_run(
     assert ended.value.code == 0
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "only `make test` says what these break: Makefile",
-        "long tests of ledger, tests/query/test_soundness.py are not run:"
-        ' make test-long ROOM="ledger tests/query/test_soundness.py"',
+        "long tests of ledger, tests/tables/test_soundness.py are not run:"
+        ' make test-long ROOM="ledger tests/tables/test_soundness.py"',
     ]
 
 
@@ -228,17 +228,17 @@ def test_the_rooms_next_to_the_changed_one_come_next_and_data_by_the_folder_it_i
         return [shard.name for shard in shards_of([Path(changed)], reach)]
 
     found = names("src/viameter/arith/dyadic.py")
-    assert found[0] == "arith" and found.index("measures") < found.index("composition") < found.index("session")
+    assert found[0] == "arith" and found.index("measures") < found.index("composition") < found.index("tables")
     assert names("src/viameter/service/page/static/ask.css")[0] == "service/page"
     assert names("tests/mutants/arith.toml")[0] == "mutants"
     registered = selected(reach, "src/viameter/measures/composition.py")
-    assert {"tests/session/test_question.py", "tests/cli/test_compose.py"} <= registered
+    assert {"tests/tables/session/test_question.py", "tests/cli/test_compose.py"} <= registered
 
 
 def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_what_shows_them(reach: Reach) -> None:
     by_code = shards_of([Path("src/viameter/ledger/requests.py")], reach)
     assert by_code[0].name.partition("/")[0] == "ledger"
-    assert {"session", "service"} <= {shard.name for shard in by_code}
+    assert {"tables/session", "service"} <= {shard.name for shard in by_code}
     assert "src/viameter/ledger/requests.py" in [path for shard in by_code for path in shard.paths]
     page, *others = shards_of([Path("docs/ledger.md")], reach)
     assert page.paths == ("docs/ledger.md",)
@@ -253,7 +253,7 @@ def test_what_changed_is_tested_in_its_room_first_and_pages_and_templates_by_wha
         (
             "tests/viz/test_away.py",
             "import pytest\n@pytest.mark.spark\ndef test_one(): assert False",
-            "in tests/query alone",
+            "in tests/tables alone",
         ),
         ("tests/viz/away_test.py", "def test_one(): assert False", "no tests ran"),
     ],
@@ -342,9 +342,12 @@ def test_rooms_are_chosen_by_name_part_path_or_module_and_each_test_once() -> No
     assert paths("service/client") == ["tests/service/client", "src/viameter/service/client"]
     assert paths("errors") == ["tests/test_arguments_in_errors.py", "tests/test_errors.py", "src/viameter/errors.py"]
     assert paths("arith", "arith/test_dyadic.py", "src/viameter/arith") == paths("arith")
-    assert [shard.only for shard in chosen(["query/bounding", "query/test_keys.py"], all_shards())] == ["not spark", ""]
+    assert [shard.only for shard in chosen(["tables/bounding", "tables/test_keys.py"], all_shards())] == [
+        "not spark",
+        "",
+    ]
     # With and without Spark are two halves, in whichever order they are named.
-    assert {*paths("spark", "query")} == {*paths("query", "spark")} and len(paths("spark", "query")) > 10
+    assert {*paths("spark", "tables")} == {*paths("tables", "spark")} and len(paths("spark", "tables")) > 10
     assert [shard.only for shard in chosen(["tests", "spark"], all_shards())] == ["not spark", "spark"]
     with pytest.raises(LookupError, match="-k NAME"):
         chosen(["arith/test_dyadic.py::test_x"], all_shards())

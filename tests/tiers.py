@@ -28,18 +28,18 @@ ROOT = Path(__file__).parents[1]
 
 SPLIT = {
     "ledger": ("crash",),
-    "query": ("engines", "expressions"),
     "service": ("api", "client", "datasets", "page"),
     "system": ("browser", "crash", "faults"),
+    "tables": ("engines", "expressions", "session"),
 }
 """Rooms that are more than one shard: the folders that are shards of their own, beside all the rest of the room."""
 
 FIRST = (
     "spark",
     "logic",
-    "query/engines",
-    "session",
-    "query",
+    "tables/engines",
+    "tables/session",
+    "tables",
     "service",
     "service/api",
     "system/crash",
@@ -47,7 +47,7 @@ FIRST = (
     "system/browser",
     "ledger",
     "ledger/crash",
-    "query/expressions",
+    "tables/expressions",
     "composition",
     "viameter_check",
     "service/page",
@@ -210,7 +210,7 @@ def main() -> None:
     except LookupError as error:
         parser.error(str(error))
     without_spark = [path for shard in shards if shard.only == "not spark" for path in shard.paths]
-    if any(_meets(path, "tests/query") for path in without_spark) and "spark" not in {one.name for one in shards}:
+    if any(_meets(path, "tests/tables") for path in without_spark) and "spark" not in {one.name for one in shards}:
         print("tests with Spark are left out: ROOM=spark runs all of them", flush=True)
     if options.list:
         print("\n".join(shard.name for shard in shards))
@@ -242,7 +242,7 @@ def all_shards() -> list[Shard]:
     shards = [
         Shard("docs", ("README.md", "docs")),
         Shard("root", (*_tests_in(ROOT / "tests"), *_sources_in(ROOT / "src" / "viameter"))),
-        Shard("spark", ("tests/query",), only="spark"),
+        Shard("spark", ("tests/tables",), only="spark"),
     ]
     for folder in sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir() and _has_tests(path)):
         room = folder.name
@@ -298,8 +298,8 @@ def _of_path(name: str, shards: list[Shard]) -> Shard:
 
 def _takes_all(one: Shard, other: Shard) -> bool:
     """Whether all tests that the other shard has of some path are in the first one too, if that has the path."""
-    is_query = any(_meets(path, "tests/query") for path in one.paths)
-    return one.only in ("", other.only) or (one.only == "not spark" and not is_query)
+    is_tables = any(_meets(path, "tests/tables") for path in one.paths)
+    return one.only in ("", other.only) or (one.only == "not spark" and not is_tables)
 
 
 def _meets(path: str, other: str) -> bool:

@@ -92,7 +92,7 @@ def synced_appends(clients: int) -> Callable[[], object]:
 @cache
 def server() -> str:
     """A PostgreSQL server that syncs its commits."""
-    helper: Any = import_module("tests.query.engines.postgres_server")
+    helper: Any = import_module("tests.tables.engines.postgres_server")
     running = helper.running_server(durable=True)
     url: str = running.__enter__()
     atexit.register(running.__exit__, None, None, None)

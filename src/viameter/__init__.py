@@ -2,7 +2,7 @@
 
 Every bound on privacy loss is a theorem that is stated, cited, tested and carried to the person who asks.
 The rooms, from the ground up: `errors`, `theorem`, `arith`, `core`, `viz`, `measures` and `spaces`, `transforms`,
-`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic`, `ledger` and `query`, `session`, `service`, `cli`.
+`sampling`, `mechanisms`, `composition`, `neighborhood`, `logic` and `ledger`, `tables`, `service`, `cli`.
 """
 
 import importlib as _importlib
@@ -141,12 +141,15 @@ if _typing.TYPE_CHECKING:
         uniform,
         verify,
     )
-    from viameter.query import (
+    from viameter.service.client import connect
+    from viameter.tables import (
+        Answer,
         case,
         count_units,
         maximum,
         median,
         minimum,
+        open,
         per,
         per_entity,
         per_event,
@@ -154,10 +157,9 @@ if _typing.TYPE_CHECKING:
         public,
         quantile,
         std,
+        together,
         variance,
     )
-    from viameter.service.client import connect
-    from viameter.session import Answer, open, together
 
 __all__ = [
     "ADAPTIVE",
@@ -349,7 +351,7 @@ _OF_TABLES = frozenset({
     "together",
     "variance",
 })  # fmt: skip
-"""What belongs to questions over tables: imported with `viameter.session` when it is first used.
+"""What belongs to questions over tables: imported with `viameter.tables` when it is first used.
 
 `connect` is the client's, and imported with it.
 """
@@ -368,7 +370,7 @@ def __getattr__(name: str) -> _typing.Any:
     if name == "connect":
         return _importlib.import_module("viameter.service.client").connect
     if name in _OF_TABLES:
-        return getattr(_importlib.import_module("viameter.session"), name)
+        return getattr(_importlib.import_module("viameter.tables"), name)
     raise AttributeError(f"module 'viameter' has no attribute {name!r}")
 
 

@@ -486,7 +486,7 @@ def test_pictures_are_drawn(book: str) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     with running_server(durable=True) as url:
         yield url

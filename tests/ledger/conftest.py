@@ -21,7 +21,7 @@ _NUMBERS = itertools.count()
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """The URL of a PostgreSQL server."""
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     with running_server(durable=True) as url:
         yield url

@@ -293,7 +293,7 @@ def run(url: str, *statements: str) -> None:
 
 
 def test_a_server_that_does_not_sync_is_refused(tmp_path: Path) -> None:
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     with running_server(durable=False) as url:
         with pytest.raises(LedgerUnavailable, match="runs with fsync = off, and can lose charges") as refused:

@@ -33,7 +33,7 @@ import viameter as vm
 from viameter.errors import NoTheorem, NotInDomain, NumberError, ParameterError
 from viameter.mechanisms import threshold as module
 from viameter.mechanisms.threshold import thresholded_keys
-from viameter.query.selection_theorems import thresholded_keys_of_units
+from viameter.tables.selection_theorems import thresholded_keys_of_units
 
 KEYS = ("a", "b", "c")
 Counts = tuple[int, ...]

@@ -39,10 +39,30 @@ assert vm.neighborhood.bounded().slug == "bounded"
 assert not any(name.startswith("viameter.logic") for name in sys.modules)
 assert vm.verify is vm.logic.verify
 assert not {"scipy", "z3", "cvc5"} & set(sys.modules)
-assert not any(name.startswith(("viameter.query", "viameter.session")) for name in sys.modules)
-assert vm.open is vm.session.open and vm.per is vm.query.per
+assert not any(name.startswith("viameter.tables") for name in sys.modules)
+import viameter.tables
+assert vm.open is vm.tables.open and vm.per is vm.tables.per
+assert repr(vm.tables({"age": int})) == "tables({'age': scalars(int)})"
 assert not {"ibis", "duckdb", "pandas", "pyarrow"} & set(sys.modules)
 assert vm.ledger.in_memory().head.seq == 1
 assert not {"sqlalchemy", "alembic", "rich"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_rooms_that_were_renamed_still_import_under_their_old_names() -> None:
+    program = """
+import viameter as vm, viameter.tables
+import viameter.query.expressions.nodes as old, viameter.tables.expressions.nodes as new
+from viameter.query.engines import EngineError
+assert old is new and new.__spec__.name == "viameter.tables.expressions.nodes"
+assert EngineError is viameter.tables.engines.EngineError
+assert vm.session.open is vm.open and vm.query.per is vm.per
+try:
+    vm.query.nonsense
+except AttributeError:
+    print("no nonsense")
+"""
+    done = subprocess.run([sys.executable, "-W", "always", "-c", program], check=True, capture_output=True, text=True)
+    assert "viameter.query is called viameter.tables now: viameter.tables.per" in done.stderr
+    assert done.stdout == "no nonsense\n"

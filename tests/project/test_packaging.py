@@ -84,6 +84,7 @@ def test_the_promised_extras_exist() -> None:
         "plot",
         "neighborhood",
         "verify",
+        "tables",
         "query",
         "ledger",
         "spark",

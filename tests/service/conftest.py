@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.query.engines.postgres_server import running_server
 from tests.service.serving import Running, running_in
+from tests.tables.engines.postgres_server import running_server
 
 
 @pytest.fixture(scope="session")

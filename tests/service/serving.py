@@ -28,7 +28,6 @@ import httpx
 import uvicorn
 
 import viameter
-from viameter.query.engines import ready
 from viameter.service.access import ALL, Grant, Person, Role
 from viameter.service.app import create_app
 from viameter.service.asgi import Front
@@ -36,6 +35,7 @@ from viameter.service.config import Config, config_of
 from viameter.service.secrets import fresh_token, hashed
 from viameter.service.service import Service, first_token, open_service
 from viameter.service.watching import set_up_logging
+from viameter.tables.engines import ready
 
 API = "/api/v1"
 PATIENCE = 60.0

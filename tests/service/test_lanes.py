@@ -16,11 +16,11 @@ from tests.faulty_proxy import FaultyProxy
 from tests.service.serving import PATIENCE, WAGES, Running, engine_is_busy, wait_until
 
 import viameter as vm
-from viameter.query.engines import jobs, postgres_links, running
-from viameter.query.engines.postgres_links import link_of
 from viameter.service import catalog as catalogs
 from viameter.service import desk as desks
 from viameter.service.lanes import Crew, Lane
+from viameter.tables.engines import jobs, postgres_links, running
+from viameter.tables.engines.postgres_links import link_of
 
 Start = Callable[..., Running]
 REMOTE: dict[str, Any] = {

@@ -18,7 +18,7 @@ from tests.threads import in_threads
 
 import viameter as vm
 from viameter.service import desk
-from viameter.session.written import release_of
+from viameter.tables.written import release_of
 
 Start = Callable[..., Running]
 ANALYST = "analyst-visits"

@@ -7,7 +7,7 @@ import pytest
 import viameter.composition.accounting
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session  # noqa: F401  # with the lines above, registers every theorem
+import viameter.tables  # noqa: F401  # with the lines above, registers every theorem
 from viameter.theorem import Derivation, Explanation, find_theorem
 
 CHAIN, MAP = find_theorem("chain"), find_theorem("trusted-map")

@@ -9,7 +9,7 @@ from tests.cases import for_each
 import viameter.composition.accounting
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session  # noqa: F401  # with the lines above, registers every theorem
+import viameter.tables  # noqa: F401  # with the lines above, registers every theorem
 from viameter.theorem import all_theorems
 
 TESTS = Path(__file__).parents[1]

@@ -10,7 +10,7 @@ from tests.cases import for_each
 import viameter.composition.accounting
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session  # noqa: F401  # with the lines above, registers every theorem
+import viameter.tables  # noqa: F401  # with the lines above, registers every theorem
 from viameter.errors import RegistryError
 from viameter.theorem import Numbers, Theorem, all_theorems, find_theorem, registry, theorem, theorem_of
 

@@ -13,7 +13,7 @@ from tests.viameter_check.forgeries import losses, mechanisms, ties, transformat
 from tests.viameter_check.forgeries.forge import Edits, claimed, edited, nodes
 from tests.viameter_check.forgeries.samples import names, sample
 
-from viameter.query.engines.quiet import DEPRECATIONS
+from viameter.tables.engines.quiet import DEPRECATIONS
 from viameter_check import RULES, check
 
 pytestmark = [

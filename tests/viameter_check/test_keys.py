@@ -17,13 +17,13 @@ from viameter import loss_from_json
 from viameter.core.certificate import certify
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
-from viameter.query.engines.quiet import DEPRECATIONS
-from viameter.query.expressions import Schema
-from viameter.query.expressions.types import INTEGER, TEXT
-from viameter.query.public_tables import public
-from viameter.query.ranking import top_keys_of_added_units
-from viameter.query.selection_theorems import gaussian_thresholded_keys_of_units, thresholded_keys_of_units
-from viameter.query.spaces import TablesOnEngine, UnitDistance
+from viameter.tables.engines.quiet import DEPRECATIONS
+from viameter.tables.expressions import Schema
+from viameter.tables.expressions.types import INTEGER, TEXT
+from viameter.tables.public_tables import public
+from viameter.tables.ranking import top_keys_of_added_units
+from viameter.tables.selection_theorems import gaussian_thresholded_keys_of_units, thresholded_keys_of_units
+from viameter.tables.spaces import TablesOnEngine, UnitDistance
 from viameter.theorem import Derivation, find_theorem
 from viameter_check import check
 from viameter_check.report import Claim

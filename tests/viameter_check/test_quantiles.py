@@ -13,11 +13,11 @@ import viameter as vm
 from viameter.core.certificate import certify
 from viameter.measures.conversions.response import bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
-from viameter.query.engines.quiet import DEPRECATIONS
-from viameter.query.expressions import Schema
-from viameter.query.expressions.types import INTEGER, TEXT
-from viameter.query.quantile_picks import quantile_picks_of_units
-from viameter.query.spaces import TablesOnEngine, UnitDistance
+from viameter.tables.engines.quiet import DEPRECATIONS
+from viameter.tables.expressions import Schema
+from viameter.tables.expressions.types import INTEGER, TEXT
+from viameter.tables.quantile_picks import quantile_picks_of_units
+from viameter.tables.spaces import TablesOnEngine, UnitDistance
 from viameter.theorem import Derivation, find_theorem
 from viameter_check import check
 

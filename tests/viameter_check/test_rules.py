@@ -9,7 +9,7 @@ import viameter as vm
 import viameter.composition.accounting  # registers its theorems
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session
+import viameter.tables
 from viameter.core import Computation, Constructor
 from viameter.errors import NoTheorem
 from viameter.theorem import all_theorems

@@ -15,12 +15,12 @@ from tests.viameter_check.forging import at, changed, leaves, refused_at, stored
 import viameter as vm
 from viameter import loss_from_json
 from viameter.core.certificate import certify
-from viameter.query.engines.quiet import DEPRECATIONS
-from viameter.query.expressions import Schema
-from viameter.query.expressions.types import INTEGER, TEXT
-from viameter.query.public_tables import public
-from viameter.query.spaces import TablesOnEngine, UnitDistance
-from viameter.query.theorems import contributions_of_added_units, contributions_of_replaced_units, units_one_by_one
+from viameter.tables.engines.quiet import DEPRECATIONS
+from viameter.tables.expressions import Schema
+from viameter.tables.expressions.types import INTEGER, TEXT
+from viameter.tables.public_tables import public
+from viameter.tables.spaces import TablesOnEngine, UnitDistance
+from viameter.tables.theorems import contributions_of_added_units, contributions_of_replaced_units, units_one_by_one
 from viameter.theorem import Derivation, find_theorem
 from viameter_check import check
 

@@ -7,11 +7,11 @@ from tests.cases import for_each
 
 import viameter as vm
 from viameter.errors import ViameterError
-from viameter.query.database import DatabaseOnEngine
-from viameter.query.expressions import Kind, Schema
-from viameter.query.expressions.types import BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, integer
-from viameter.query.spaces import TablesOnEngine, UnitDistance
-from viameter.query.units import per, per_entity, per_event, per_row
+from viameter.tables.database import DatabaseOnEngine
+from viameter.tables.expressions import Kind, Schema
+from viameter.tables.expressions.types import BOOLEAN, DATE, INTEGER, REAL, TEXT, TIMESTAMP, integer
+from viameter.tables.spaces import TablesOnEngine, UnitDistance
+from viameter.tables.units import per, per_entity, per_event, per_row
 from viameter_check.places import Place, read_domain
 from viameter_check.units import REPLACED, Units, is_table, read_units, tables_of
 

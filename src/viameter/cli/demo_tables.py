@@ -18,7 +18,7 @@ from viameter.cli.demo_ledger import indent as _indent
 from viameter.cli.demo_ledger import released, show_ledger, show_what_was_spent, start_over
 from viameter.errors import OverBudget
 from viameter.ledger import Ledger
-from viameter.session.report import Report
+from viameter.tables.report import Report
 from viameter_check import check
 
 Say = Callable[[str], None]

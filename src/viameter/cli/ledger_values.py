@@ -78,8 +78,8 @@ def read_unit(written: str) -> Any:
     UnitDistance('w-event', by='day', replaces=True, window=7)
     """
     import viameter as vm
-    from viameter.query.spaces import UnitDistance
-    from viameter.session.written_values import read_unit as read_unit_table
+    from viameter.tables.spaces import UnitDistance
+    from viameter.tables.written_values import read_unit as read_unit_table
 
     text = written.strip()
     word, _, rest = text.partition(" ")

@@ -12,10 +12,10 @@ from typing import Any
 import viameter as vm
 from viameter.core import Loss
 from viameter.errors import AnswerLost, FormatError, LedgerUnavailable, OverBudget
-from viameter.query.preview import Standing, binding
-from viameter.query.showing.words import budget_words
-from viameter.session.written import QUESTION_KEYS, mapping, preview_of, read_cost, read_question, release_of
-from viameter.session.written_values import read_loss, read_unit
+from viameter.tables.preview import Standing, binding
+from viameter.tables.showing.words import budget_words
+from viameter.tables.written import QUESTION_KEYS, mapping, preview_of, read_cost, read_question, release_of
+from viameter.tables.written_values import read_loss, read_unit
 
 Say = Callable[..., None]
 TABLE_KEYS = {
@@ -201,7 +201,7 @@ def _paying(table: Mapping[str, Any], folder: Path, *, release: bool) -> dict[st
     if release:
         return {"ledger": place, **given}
     from viameter import ledger as ledgers
-    from viameter.session.durable import name_of
+    from viameter.tables.durable import name_of
 
     try:
         book = ledgers.open(place, create=False, read_only=True)

@@ -7,7 +7,7 @@ import textwrap
 import viameter.composition.accounting
 import viameter.logic.running
 import viameter.neighborhood
-import viameter.session  # noqa: F401  # with the lines above, registers every theorem
+import viameter.tables  # noqa: F401  # with the lines above, registers every theorem
 from viameter.theorem import all_theorems, find_theorem
 
 

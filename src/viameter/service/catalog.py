@@ -19,21 +19,21 @@ from viameter.errors import FormatError, ParameterError, SourceUnavailable, Unkn
 from viameter.ledger import Ledger, Scope
 from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
 from viameter.ledger.sizes import require_size
-from viameter.query.engines import DataWarning, UnreadableData, copied
-from viameter.query.rows import Rows
 from viameter.service.config import NAME, PATTERN, Limits, Source, read_share, read_size
 from viameter.service.least import least_spend
 from viameter.service.places import Place, in_spark, place_of
 from viameter.service.reachable import Reachable
 from viameter.service.state import DatasetRetired, Registered, State
 from viameter.service.watching import log
-from viameter.session import Table
-from viameter.session import open as open_table
-from viameter.session.budget import check_budget
-from viameter.session.durable import open_purse
-from viameter.session.purse import Purse
-from viameter.session.written import mapping
-from viameter.session.written_values import read_loss, read_unit
+from viameter.tables import Table
+from viameter.tables import open as open_table
+from viameter.tables.budget import check_budget
+from viameter.tables.durable import open_purse
+from viameter.tables.engines import DataWarning, UnreadableData, copied
+from viameter.tables.purse import Purse
+from viameter.tables.rows import Rows
+from viameter.tables.written import mapping
+from viameter.tables.written_values import read_loss, read_unit
 
 DESCRIPTION = frozenset({"title", "description", "columns"})
 """What may be said anew of a dataset at any time; all else is settled when it is registered."""

@@ -18,7 +18,7 @@ from viameter.service.database import NoTables, OlderTables
 from viameter.service.reachable import Reachable
 from viameter.service.state import Registered, State
 from viameter.service.watching import Metrics
-from viameter.session.written_values import read_loss, read_unit
+from viameter.tables.written_values import read_loss, read_unit
 
 NO_LEDGER = "has no ledger yet"
 """What is said of a database on a server where a ledger can be made."""
@@ -134,7 +134,7 @@ def _source(source: Source) -> Iterator[Finding]:
             "ok", about, "a folder" if source.folder is not None else "Spark, which is asked by datasets alone"
         )
         return
-    from viameter.query.engines.postgres_tables import connect
+    from viameter.tables.engines.postgres_tables import connect
 
     try:
         backend = connect(source.url)

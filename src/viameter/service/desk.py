@@ -32,7 +32,6 @@ from viameter.errors import (
 )
 from viameter.ledger import Ledger, Line, Outcome
 from viameter.ledger.requests import NowPaysToo
-from viameter.query.engines import ready
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
@@ -42,8 +41,9 @@ from viameter.service.least import is_less
 from viameter.service.problems import NOTHING_SPENT, UNREACHABLE_ANSWER, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
-from viameter.session.purse import LAST_RELEASE
-from viameter.session.written import preview_of, read_cost, read_question, release_of, spend_of
+from viameter.tables.engines import ready
+from viameter.tables.purse import LAST_RELEASE
+from viameter.tables.written import preview_of, read_cost, read_question, release_of, spend_of
 
 MOST_QUESTIONS = 512
 """How many questions are kept as they were read, so that asking again does not read and compile them again."""

@@ -13,13 +13,12 @@ from viameter.core import Loss
 from viameter.ledger import Line, Scope
 from viameter.ledger.plots import share
 from viameter.ledger.renewal import ON_NEW_ROWS
-from viameter.query import Preview
-from viameter.query.preview import Standing
-from viameter.query.units import Unit
 from viameter.service.access import Grant
 from viameter.service.catalog import Opened
 from viameter.service.state import Registered, Token
-from viameter.session import Answer, Ranked
+from viameter.tables import Answer, Preview, Ranked
+from viameter.tables.preview import Standing
+from viameter.tables.units import Unit
 
 
 def loss_document(loss: Loss) -> dict[str, Any]:

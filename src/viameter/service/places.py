@@ -31,11 +31,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from viameter.errors import ParameterError, plain
-from viameter.query.engines.duckdb_files import attached_as, views_of
-from viameter.query.engines.names import split_name
-from viameter.query.engines.postgres_links import aside, number_of
-from viameter.query.engines.quiet import without_warnings_of_engines
 from viameter.service.state import SAME_ROWS, Registered
+from viameter.tables.engines.duckdb_files import attached_as, views_of
+from viameter.tables.engines.names import split_name
+from viameter.tables.engines.postgres_links import aside, number_of
+from viameter.tables.engines.quiet import without_warnings_of_engines
 
 Node = TypeVar("Node", bound=Hashable)
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
-from tests.query.engines.postgres_server import SECONDS_TO_START, _programs, _wait_until_up
+from tests.tables.engines.postgres_server import SECONDS_TO_START, _programs, _wait_until_up
 
 
 class Server:

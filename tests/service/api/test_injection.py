@@ -331,7 +331,7 @@ HUGE = [
 READING = """
 import json, sys
 import viameter as vm
-from viameter.session.written import preview_of, read_cost, read_question
+from viameter.tables.written import preview_of, read_cost, read_question
 table = vm.open({"wait": [1, 2]}, unit=vm.per_row(), budget=vm.zcdp(1))
 for one in json.load(sys.stdin):
     try:

@@ -11,7 +11,7 @@ from tests.service.serving import VISITS, Running, running_in
 
 import viameter as vm
 from viameter.service.client import Connection
-from viameter.session import Table
+from viameter.tables import Table
 
 STAYS: dict[str, Any] = {
     "name": "stays",

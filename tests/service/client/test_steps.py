@@ -9,9 +9,9 @@ import pytest
 
 import viameter as vm
 from viameter.errors import ParameterError
-from viameter.query.expressions import Column, Kind, Schema, Type, evaluate
 from viameter.service.client.steps import Steps
-from viameter.session.written import read_expression
+from viameter.tables.expressions import Column, Kind, Schema, Type, evaluate
+from viameter.tables.written import read_expression
 
 SCHEMA = Schema({"a": Type(Kind.INTEGER), "b": Type(Kind.INTEGER)})
 ROWS = [{"a": a, "b": b} for a in (None, 0, 1, 2, 5) for b in (None, 0, 3)]
@@ -90,7 +90,7 @@ def test_the_document_of_derived_columns_keeps_their_order() -> None:
 
 
 def test_limits_are_tightened_and_left_out_where_there_are_none() -> None:
-    from viameter.query.bounding import Limits
+    from viameter.tables.bounding import Limits
 
     made = Steps(SCHEMA).limit(Limits(rows=5)).limit(Limits(rows=7, per_group=2)).limit(Limits())
     assert made.document() == {"limit": {"rows": 5, "per_group": 2}}

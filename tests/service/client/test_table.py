@@ -20,10 +20,10 @@ from viameter.arith import show
 from viameter.core import Loss
 from viameter.core.certificate import Certificate
 from viameter.errors import NumberError, OverBudget, ParameterError
-from viameter.query.expressions import Kind, Type
 from viameter.service.client import Connection, RemoteAnswer, RemoteRanked
 from viameter.service.client.replies import schema_of
-from viameter.session import Table
+from viameter.tables import Table
+from viameter.tables.expressions import Kind, Type
 
 VISITS: dict[str, Callable[[Any], Any]] = {
     "count": lambda t: t.agg(n=vm.count()),

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import viameter as vm
-from viameter.query.bounding.limits import Limits
 from viameter.service.api.models import Question
 from viameter.service.page import questions as q
 from viameter.service.page.questions import Aggregate, Condition, Group, Misread, QuestionForm
@@ -20,7 +19,8 @@ from viameter.service.page.reading_questions import form_of
 from viameter.service.page.typed_values import line_of, read_line, read_number, read_value, text_of
 from viameter.service.page.wording import kept_in_words, question_in_words
 from viameter.service.page.writing_questions import completed, document_of
-from viameter.session.written import preview_of, read_cost, read_question
+from viameter.tables.bounding.limits import Limits
+from viameter.tables.written import preview_of, read_cost, read_question
 
 TYPES = {
     "ward": "TEXT", "<b>odd & 'name\"": "TEXT", "wait": "INTEGER", "pay": "REAL", "urgent": "BOOLEAN", "day": "DATE",

@@ -22,7 +22,7 @@ from viameter.service import desk
 from viameter.service.access import Grant, Role
 from viameter.service.page import asking
 from viameter.service.page.proving import example
-from viameter.session import written
+from viameter.tables import written
 
 LEAKS = """
 import viameter as vm

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 from tests.system.browser.guest import faults_of
 
 import viameter as vm
-from viameter.session.report import Report
+from viameter.tables.report import Report
 
 
 @pytest.fixture(scope="module")

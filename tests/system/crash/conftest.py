@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """The URL of a PostgreSQL server that syncs its commits."""
-    from tests.query.engines.postgres_server import running_server
+    from tests.tables.engines.postgres_server import running_server
 
     with running_server(durable=True) as url:
         yield url

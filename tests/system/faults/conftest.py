@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.query.engines.postgres_server import running_server
 from tests.system.faults.scenario import Company
 from tests.system.faults.stage import make_clock, setting_up
+from tests.tables.engines.postgres_server import running_server
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from viameter.service.documents import (
 )
 from viameter.service.problems import Problem, not_found
 from viameter.service.watching import log
-from viameter.session.written_values import read_loss, read_unit
+from viameter.tables.written_values import read_loss, read_unit
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200

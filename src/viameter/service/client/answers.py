@@ -9,11 +9,11 @@ from typing import Any
 
 from viameter.core import Loss
 from viameter.core.certificate import Certificate
-from viameter.query.answer import AnsweredTable
-from viameter.query.estimates import Estimate
-from viameter.query.preview import Preview
 from viameter.service.client.explaining import Proofs
-from viameter.session.budget import Charged
+from viameter.tables.answer import AnsweredTable
+from viameter.tables.budget import Charged
+from viameter.tables.estimates import Estimate
+from viameter.tables.preview import Preview
 from viameter.theorem import Explanation
 
 
@@ -107,7 +107,7 @@ class RemoteRanked(FromService):
         return iter(self.groups)
 
     def __repr__(self) -> str:
-        from viameter.query.showing.words import printable
+        from viameter.tables.showing.words import printable
 
         shown = (printable(", ".join(repr(value) for value in group)) for group in self.groups)
         lines = (f"{place:>3}  {line}" for place, line in enumerate(shown, start=1))

@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Any
 
 from viameter.errors import ParameterError, ServiceError, plain
-from viameter.query.showing.words import printable
 from viameter.service.client.replies import understood
 from viameter.service.client.steps import Steps
 from viameter.service.client.table import RemoteDataset, RemoteTable
 from viameter.service.client.wire import Wire
+from viameter.tables.showing.words import printable
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

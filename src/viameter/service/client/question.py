@@ -10,11 +10,11 @@ from urllib.parse import quote
 from viameter.arith import Number
 from viameter.core import Loss
 from viameter.errors import ParameterError, plain
-from viameter.query.expressions import Kind
 from viameter.service.client.answers import RemoteAnswer, RemotePreview, RemoteRanked
 from viameter.service.client.releasing import fresh_key, read_key, release
 from viameter.service.client.replies import answer_of, preview_of, understood
 from viameter.service.client.writing import written_aggregates, written_cost
+from viameter.tables.expressions import Kind
 
 if TYPE_CHECKING:
     from viameter.service.client.table import RemoteTable

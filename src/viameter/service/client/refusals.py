@@ -18,7 +18,7 @@ from viameter.errors import (
     ViameterError,
 )
 from viameter.measures import loss_from_json
-from viameter.query.showing.words import printable
+from viameter.tables.showing.words import printable
 
 LONGEST = 2000
 """Characters of a service's text that are shown."""

@@ -13,14 +13,14 @@ import numpy as np
 
 from viameter.core import Loss
 from viameter.errors import ServiceError, ViameterError
-from viameter.query.estimates import Estimate
-from viameter.query.expressions import Kind, Schema, Type
-from viameter.query.preview import PreviewRow, Standing
-from viameter.query.showing.words import printable
 from viameter.service.client.answers import Charge, RemoteAnswer, RemoteCharge, RemotePreview, RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.refusals import loss_of
-from viameter.session.written import read_expression
+from viameter.tables.estimates import Estimate
+from viameter.tables.expressions import Kind, Schema, Type
+from viameter.tables.preview import PreviewRow, Standing
+from viameter.tables.showing.words import printable
+from viameter.tables.written import read_expression
 
 OWN_LIMIT = "your own limit"
 """What the limit of whoever asks is called among the budgets that pay."""

@@ -12,8 +12,8 @@ from functools import reduce
 from typing import Any
 
 from viameter.errors import ParameterError, plain
-from viameter.query.bounding import Limits
-from viameter.query.expressions import Expression, Kind, Schema, to_json
+from viameter.tables.bounding import Limits
+from viameter.tables.expressions import Expression, Kind, Schema, to_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,6 @@ from urllib.parse import quote
 from viameter.arith import Number
 from viameter.core import Loss, Measure
 from viameter.errors import ParameterError, plain
-from viameter.query.bounding import Limits
-from viameter.query.expressions import Column, Expression, Schema
-from viameter.query.preview import Standing, binding
-from viameter.query.showing import table_html, table_text
-from viameter.query.showing.words import ShownTable, budget_words, printable, unit_words
 from viameter.service.client.answers import RemoteAnswer, RemoteCharge, RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.question import RemoteGrouped, RemoteQuestion
@@ -23,6 +18,11 @@ from viameter.service.client.replies import OWN_LIMIT, answer_of, charges_of, sc
 from viameter.service.client.steps import Steps
 from viameter.service.client.wire import Wire
 from viameter.service.client.writing import written_groups
+from viameter.tables.bounding import Limits
+from viameter.tables.expressions import Column, Expression, Schema
+from viameter.tables.preview import Standing, binding
+from viameter.tables.showing import table_html, table_text
+from viameter.tables.showing.words import ShownTable, budget_words, printable, unit_words
 
 PAGE = 200
 """Lines of a history that are fetched at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -12,11 +13,12 @@ from typing import Any
 from viameter.arith import exact
 from viameter.core import Measure
 from viameter.errors import ParameterError, plain
-from viameter.query.aggregates import Count, CountUnits, Mean, Quantile, Sum, Variance, read_aggregate
-from viameter.query.estimates.noise import read_alpha
-from viameter.query.expressions import Column, Schema
-from viameter.query.keys import read_keys
-from viameter.query.planning import noise_kinds, read_spend
+from viameter.tables.aggregates import read_aggregate
+from viameter.tables.estimates.noise import read_alpha
+from viameter.tables.expressions import Column, Schema
+from viameter.tables.formula import Formula
+from viameter.tables.keys import read_keys
+from viameter.tables.planning import noise_kinds, read_spend
 
 
 def written_aggregates(aggregates: Mapping[str, Any], schema: Schema, measure: Measure) -> dict[str, dict[str, Any]]:
@@ -38,35 +40,14 @@ def written_aggregates(aggregates: Mapping[str, Any], schema: Schema, measure: M
 
 
 def _written(name: str, made: Any) -> dict[str, Any]:
-    if isinstance(made, Count):
-        return {"count": True}
-    if isinstance(made, CountUnits):
-        return {"count_units": True}
-    bounds = [_number(bound) for bound in made.bounds]
-    column = _column(name, made.column)
-    if isinstance(made, Quantile):
-        options = {"bins": made.bins, "interval": None if made.interval else False}
-        named = {name: value for name, value in options.items() if value is not None}
-        return {"quantile": column, "q": str(made.q), "bounds": bounds, **named}
-    kinds = {Sum: "sum", Mean: "mean", Variance: "std" if getattr(made, "root", False) else "variance"}
-    if type(made) not in kinds:
-        raise ParameterError(f"{name}={plain(made)}: an aggregate of this kind cannot be sent to a service")
-    return {kinds[type(made)]: column, "bounds": bounds}
-
-
-def _column(name: str, column: Any) -> str:
-    if isinstance(column, Column):
-        return column.name
-    if isinstance(column, str):
-        return column
-    raise ParameterError(
-        f"{name}: aggregates of an expression cannot be sent, those of columns can: "
-        f"table.derive({name}_of={column!r}), then name that"
-    )
-
-
-def _number(value: Fraction) -> int | str:
-    return value.numerator if value.denominator == 1 else str(value)
+    for value in (getattr(made, one.name) for one in fields(made)):
+        if isinstance(value, Formula):
+            raise ParameterError(
+                f"{name}: aggregates of an expression cannot be sent, those of columns can: "
+                f"table.derive({name}_of={value!r}), then name that"
+            )
+    document: dict[str, Any] = made.to_json()
+    return document
 
 
 def written_groups(

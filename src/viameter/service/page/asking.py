@@ -38,7 +38,7 @@ from viameter.service.page.writing_questions import columns_of, completed, docum
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
 from viameter.service.state import DatasetRetired
-from viameter.session.written import read_cost
+from viameter.tables.written import read_cost
 
 router = APIRouter(include_in_schema=False)
 DatasetName = Annotated[str, Path(max_length=64)]

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from viameter.errors import LedgerUnavailable, ViameterError
-from viameter.query.showing.words import limit_words, unit_words
 from viameter.service.access import Action, Grant, Role
 from viameter.service.api.datasets import budgets_document
 from viameter.service.api.needing import Visit, page_needs
@@ -17,6 +16,7 @@ from viameter.service.documents import dataset_document, schema_document
 from viameter.service.page.burndown import burndown_of
 from viameter.service.page.losses import budget_shown
 from viameter.service.page.rendering import render
+from viameter.tables.showing.words import limit_words, unit_words
 
 router = APIRouter(include_in_schema=False)
 SignedIn = Annotated[Visit, Depends(page_needs(Action.SIGNED_IN))]

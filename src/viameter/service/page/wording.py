@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from viameter.query.bounding.limits import FIRST_BY
 from viameter.service.page.figures import width_shown
 from viameter.service.page.questions import COUNTS, WITHOUT_VALUE, Aggregate, Condition, QuestionForm
+from viameter.tables.bounding.limits import FIRST_BY
 
 _COMPARED = {
     "eq": "is", "ne": "is not", "lt": "is less than", "le": "is at most", "gt": "is more than", "ge": "is at least",

@@ -1,0 +1,48 @@
+"""Rooms that were renamed: their old names still import, with a DeprecationWarning, for one version."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+HOME = "viameter.tables"
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds modules under an old name: they are the very modules of the new one."""
+
+    def __init__(self, old: str) -> None:
+        self.old = old
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self, is_package=True) if name.startswith(f"{self.old}.") else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(f"{HOME}{spec.name.removeprefix(self.old)}")
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state  # the module keeps the name that it has
+
+
+def moved(old: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that was renamed; modules below it are found under their old names too."""
+    sys.meta_path.insert(0, _Finder(old))  # before whoever would load a file a second time
+    vars(sys.modules[old])["__path__"] = []
+
+    def get(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {old!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(HOME), name)
+        warnings.warn(f"{old} is called {HOME} now: {HOME}.{name}", DeprecationWarning, stacklevel=2)
+        return found
+
+    return get
