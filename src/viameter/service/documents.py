@@ -102,7 +102,7 @@ def standing_document(standing: Standing, loss: Loss) -> dict[str, Any]:
     return {**amounts, "fits": standing.has_room_for(loss)}
 
 
-def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
+def preview_document(preview: Preview) -> dict[str, Any]:
     """What a question would cost, and how far its answers may be from the truth.
 
     The first budget that pays is the dataset's, and another one is the limit of whoever asks.
@@ -114,7 +114,7 @@ def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
             "person": None if person is None else standing_document(person, preview.loss),
         },
         "binding": "dataset" if preview.binding == dataset else "person",
-        "question": repr(question),
+        "question": preview.question,
         "loss": loss_document(preview.loss),
         "spent": loss_document(preview.spent),
         "left": loss_document(preview.left),
