@@ -66,7 +66,7 @@ def run_file(request: Request, say: Say) -> int:
     if "ledger" not in document["table"] and any(key is not None for *_, key in asked):
         raise FormatError('key: answers are kept under keys where [table] has ledger = "budget.db"')
     for _, question, cost, _ in asked:
-        table.backend.preview(question.question, cost)
+        question.preview_for(cost)
     if request.release or request.dry_run is not None:
         return _release(table, asked, request, say)
     return _preview(table, asked, request, say)
@@ -81,7 +81,7 @@ def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
             if not request.as_json:
                 say(f"{name}\nanswered before under the key {key!r}: the same answer costs nothing more\n")
             continue
-        preview = table.backend.preview(question.question, cost)
+        preview = question.preview_for(cost)
         losses.append(preview.loss)
         rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
         results.append({"question": name, "loss": preview.loss.to_json(), "aggregates": rows})
@@ -110,7 +110,7 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     for place, (name, question, cost, key) in enumerate(asked, start=1):
         try:
             # Of made-up rows nothing is charged or stored.
-            answer = table.backend.release(question.question, cost, key=None if practice else key)
+            answer = question.release_for(cost, key=None if practice else key)
         except (OverBudget, AnswerLost) as problem:
             results.append({"question": name, "error": str(problem)})
             code = 1

@@ -94,7 +94,7 @@ class Desk:
                 with _not_too_deep():
                     question, cost = self._question(person, dataset, document)
                     self._require_least(dataset, question, cost)
-                    return preview_document(question.table.backend.preview(question.question, cost))
+                    return preview_document(question.preview_for(cost))
             finally:
                 with self._lock:
                     lane.previews -= 1
@@ -243,7 +243,7 @@ class Desk:
                     continue  # new rows, or another limit, since it was read
                 job.has_engine.set()
                 try:
-                    return question.table.backend.release(question.question, cost, key=asked.key)
+                    return question.release_for(cost, key=asked.key)
                 except NowPaysToo:
                     continue  # a limit of theirs was set since it was read
 
@@ -307,7 +307,7 @@ class Desk:
             raise Problem(503, "source_unavailable", UNREACHABLE_ANSWER, retry_after=5) from None
         try:
             question, cost = _read(table, asked.document)
-            answer = question.table.backend.release(question.question, cost, key=asked.key)
+            answer = question.release_for(cost, key=asked.key)
         except QueryableEnded:  # of two stages, and cut off after the first
             raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved)) from None
         head = _head(asked, request.reserved)

@@ -73,7 +73,12 @@ def registered_document(registered: Registered, unit: Unit, scope: Scope, roles:
         "name": registered.name,
         "title": said.get("title") or registered.name,
         "description": said.get("description", ""),
-        "unit": {"text": repr(unit), "name": unit.name, "granularity": repr(unit.granularity)},
+        "unit": {
+            "text": repr(unit),
+            "name": unit.name,
+            "granularity": repr(unit.granularity),
+            "definition": said["unit"],
+        },
         "measure": repr(scope.measure),
         "registered": registered.registered,
         "retired": None if registered.retired is None else asdict(registered.retired),

@@ -12,7 +12,6 @@ stands what it may cost (see `cost`). Nothing in a document is executed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -56,7 +55,6 @@ MOST_DERIVED, MOST_AGGREGATES, MOST_EDGES, MOST_STEPS = 40, 100, 1_000, 40
 """How much else it may have: engines take seconds, and all of a process, to compile many times as much."""
 MOST_PUBLIC = 100_000
 """How many values a public table may have that is part of a document."""
-_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def question_from_json(entry: Mapping[str, Any], where: str = "question") -> Question:
@@ -106,9 +104,9 @@ def plainly(question: Question) -> Question:
             filters.append(step)
         elif isinstance(step, Derive):
             names = {name for name, _ in step.columns}
-            beside = {word for name, made in step.columns for word in columns_of(made) if word != name}
+            beside = {word for name, made in step.columns for word in made.words if word != name}
             taken = {name for one in derived for name, _ in one.columns}
-            read = {word for one in filters for word in columns_of(one.predicate)}
+            read = {word for one in filters for word in one.predicate.words}
             if names & (beside | taken | read):
                 return question
             derived += [Derive((column,)) for column in step.columns]
@@ -123,20 +121,6 @@ def plainly(question: Question) -> Question:
         joined = reduce(lambda left, right: {"operation": "and", "arguments": [left, right]}, written)
         steps.append(Filter(Formula.of(joined)))
     return replace(question, source=replace(question.source, steps=tuple(steps)))
-
-
-def columns_of(formula: Formula) -> frozenset[str]:
-    """The columns that a formula may read: of one that is text, every word in it."""
-    written = formula.to_json()
-    return frozenset(_WORD.findall(written) if isinstance(written, str) else _columns(written))
-
-
-def _columns(document: Any) -> Iterator[str]:
-    if isinstance(document, Mapping):
-        if "column" in document:
-            yield str(document["column"])
-        for argument in document.get("arguments", ()):
-            yield from _columns(argument)
 
 
 def _table(entry: Mapping[str, Any], where: str) -> str:

@@ -17,7 +17,7 @@ from viameter.ledger import Ledger
 from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
-from viameter.tables.contributing import require_order
+from viameter.tables.contributing import require_limits, require_order
 from viameter.tables.cost import Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
@@ -77,6 +77,10 @@ class Query(Generic[A_co]):
     ) -> Preview:
         """What it would cost, and how wide intervals would be; no row is read, and nothing is spent."""
         cost = Cost.read(spend=spend, within=within, alpha=alpha, weights=weights, selection_share=selection_share)
+        return self.preview_for(cost)
+
+    def preview_for(self, cost: Cost) -> Preview:
+        """The same for a cost that was read elsewhere."""
         return self.table.backend.preview(self.question, cost)
 
     def release(
@@ -100,6 +104,10 @@ class Query(Generic[A_co]):
         cost = Cost.read(
             spend=spend, within=within, alpha=alpha, weights=weights, raw=raw, selection_share=selection_share
         )
+        return self.release_for(cost, key=key)
+
+    def release_for(self, cost: Cost, *, key: str | None = None) -> A_co:
+        """The same for a cost that was read elsewhere."""
         return cast(A_co, self.table.backend.release(self.question, cost, key=key))
 
     def spend_for(
@@ -500,19 +508,6 @@ class Tables(Mapping[str, Table]):
     def __repr__(self) -> str:
         least = binding(self.session.budgets)
         return f"<tables {', '.join(self)}: spent {least.spent!r}, left {least.left!r}>"
-
-
-def require_limits(unit: Unit, asked: Limits) -> None:
-    """Refuse limits that a unit does not have, or that let more count than the table allows."""
-    if not asked.given:
-        return
-    if unit.rows_without_limit is not None:
-        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
-    allowed = unit.limits
-    for name in ("rows", "groups", "per_group"):
-        most, wanted = getattr(allowed, name), getattr(asked, name)
-        if most is not None and wanted is not None and wanted > most:
-            raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
 
 
 def _formula(given: Any, where: str) -> Formula:

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from tests.tables.held import held
+from viameter.tables.finding_bounds import bounds_question
 
 import viameter as vm
 from viameter import ledger as ledgers
 from viameter.errors import KeyTaken
 from viameter.ledger.recording import describe_query
-from viameter.tables.finding_bounds import bounds_question
 
 ROWS = {
     "patient": [f"p{place % 40}" for place in range(120)],

@@ -24,15 +24,15 @@ from tests.mechanisms.oracles import (
     two_way,
 )
 from tests.tables.held import held
+from viameter.tables.numbers import Grouped
+from viameter.tables.rankings import HeavyHitters, Ranking, heavy_hitters, top
 
 import viameter as vm
 from viameter.errors import NoTheorem, OverBudget, ParameterError
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
 from viameter.tables.public_tables import public
-from viameter.tables.numbers import Grouped
 from viameter.tables.ranking import top_keys_of_added_units
-from viameter.tables.rankings import HeavyHitters, Ranking, heavy_hitters, top
 
 loose: Any = vm
 UNIT_OF_ROWS: dict[str, Any] = {"rows": Fraction(1), "per_group": INFINITY}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from viameter.tables.grouping import grouping
+from viameter.tables.grouping import Grouping, grouping
 from viameter.tables.plans.base import Payer, Plan, Setting
 from viameter.tables.plans.bounds import Bounds, found_bounds
 from viameter.tables.plans.found_groups import FoundNumbers
@@ -21,8 +21,22 @@ __all__ = [
     "Ranking",
     "Setting",
     "found_bounds",
+    "kind_of",
     "plan_of",
 ]
+
+
+def kind_of(question: Question, grouped: Grouping) -> type[Plan[Any]]:
+    """Of which kind the plan of a question is."""
+    match question.asked:
+        case Aggregates():
+            return FoundNumbers if grouped.keys is None else Numbers
+        case Top():
+            return Ranking
+        case HeavyHitters():
+            return FrequentKeys
+        case FindBounds():
+            return Bounds
 
 
 def plan_of(question: Question, relation: Relation, setting: Setting) -> Plan[Any]:

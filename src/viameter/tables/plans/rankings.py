@@ -52,14 +52,7 @@ class Ranking(Plan[Ranked]):
     @classmethod
     def of(cls, relation: Relation, grouping: Grouping, limits: Limits, asked: Top, setting: Setting) -> Ranking:
         """The plan for rows by group, of which limits are asked."""
-        if grouping.keys is None:
-            raise ParameterError("top: which groups are there? group_by(..., keys=[...]); else heavy_hitters(...)")
-        if not grouping.shown:
-            raise ParameterError("top: there is one group only; group_by(..., keys=[...]) first")
-        if asked.k > grouping.keys.size:
-            raise ParameterError(
-                f"top: k={asked.k}: expected a whole number from 1 to {grouping.keys.size}, the number of keys"
-            )
+        require_top(grouping, asked)
         relation = relation.derive(grouping.derived) if grouping.derived else relation
         name = name_of(relation, f"group_by({', '.join(grouping.shown)}).{asked}")
         return cls(relation, grouping, asked, limits, setting, name)
@@ -203,6 +196,18 @@ class FrequentKeys(Plan[Answer]):
             asked=self.limits, order=self.setting.order, progress=self.setting.progress,
         )  # fmt: skip
         return replace(selection, measurement=replace(selection.measurement, made_by=self.name))
+
+
+def require_top(grouping: Grouping, asked: Top) -> None:
+    """Refuse to rank groups that are not known, or more of them than there are."""
+    if grouping.keys is None:
+        raise ParameterError("top: which groups are there? group_by(..., keys=[...]); else heavy_hitters(...)")
+    if not grouping.shown:
+        raise ParameterError("top: there is one group only; group_by(..., keys=[...]) first")
+    if asked.k > grouping.keys.size:
+        raise ParameterError(
+            f"top: k={asked.k}: expected a whole number from 1 to {grouping.keys.size}, the number of keys"
+        )
 
 
 def _covers(alpha: Fraction) -> str:
