@@ -179,10 +179,11 @@ def read_aggregates(named: Mapping[str, Any], groups: Groups) -> Aggregates:
     return Aggregates(tuple(made.items()))
 
 
-def read_top(k: Any, by: Any) -> Top:
-    """What `top` takes."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"top: k={plain(k)}: expected a whole number from 1 to the number of keys")
+def read_top(k: Any, by: Any, *, keys: int | None = None) -> Top:
+    """What `top` takes, of so many keys if they are known."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1 or (keys is not None and k > keys):
+        most = "the number of keys" if keys is None else f"{keys}, the number of keys"
+        raise ParameterError(f"top: k={plain(k)}: expected a whole number from 1 to {most}")
     if by not in ("rows", "units"):
         raise ParameterError(f"top: by={plain(by)}: expected 'rows' or 'units'")
     return Top(k, by)

@@ -40,6 +40,7 @@ from viameter.tables.question import (
     read_top,
 )
 from viameter.tables.relation import Relation
+from viameter.tables.selection import require_delta
 from viameter.tables.session import Session
 from viameter.tables.steps import Derive, Filter, Join, Select, Source, Step, read_names, read_sample
 from viameter.tables.units import Unit
@@ -148,7 +149,8 @@ class Grouped:
 
     def top(self, k: int, *, by: Literal["rows", "units"] = "rows") -> Query[Ranked]:
         """Which k of the groups have the most rows, or the most units; in order, without their numbers."""
-        return self.table.ask(read_top(k, by), self.groups)
+        keys = grouping(self.table.schema, self.groups).keys
+        return self.table.ask(read_top(k, by, keys=None if keys is None else keys.size), self.groups)
 
     def __repr__(self) -> str:
         return str(Question(self.table.source, self.table.limits, self.groups, Aggregates(()))).removesuffix(".agg()")
@@ -290,7 +292,9 @@ class Table:
         a delta.
         """
         groups = read_groups(columns, keys=keys, other=other, edges=edges)
-        grouping(self.schema, groups)  # keys and edges that make no sense are refused here
+        # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
+        if grouping(self.schema, groups).keys is None:
+            require_delta(self.backend.measure.zero)
         return Grouped(self, groups)
 
     def agg(self, **aggregates: Any) -> Query[Answer]:

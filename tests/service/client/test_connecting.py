@@ -164,9 +164,7 @@ def test_the_token_is_in_no_text_error_or_log(serving: Running, caplog: pytest.L
         wire = service._wire
         proof: Any = answer.proof
         shown: list[Any] = [service, wire, vars(service), table, table.backend, question, answer, proof]
-        texts += [
-            repr(one) for one in [*shown, proof.proofs, wire.client, wire.client.auth, Token(secret).sign]
-        ]
+        texts += [repr(one) for one in [*shown, proof.proofs, wire.client, wire.client.auth, Token(secret).sign]]
         for mistake in (
             lambda: question.release(spend=vm.zcdp(1000)),
             lambda: table.answer("never-asked"),

@@ -332,7 +332,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "edges in disorder": (lambda t: t.group_by("wait", edges=[5, 1]), "bin"),
     "edges without end": (lambda t: t.group_by("wait", edges=[0, float("inf")]), "numbers that are finite"),
     "other": (lambda t: t.group_by("ward", keys=["A"], other=1), "True or False"),
-    "top of unknown keys": (lambda t: t.group_by("ward").top(2), "which groups are there"),
+    "top of unknown keys": (lambda t: t.group_by("ward").top(2), "or list the keys"),
     "top of half a key": (lambda t: t.group_by("ward", keys=["A"]).top(0.5), "whole number"),
     "top by something": (lambda t: t.group_by("ward", keys=["A"]).top(1, by="age"), "'rows' or 'units'"),
     "a filter by a number": (lambda t: t.filter(t["wait"]), "INTEGER, not BOOLEAN"),
@@ -357,7 +357,10 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
 def test_what_makes_no_sense_is_refused_before_anything_is_sent(mistake: str) -> None:
     ask, text = MISTAKES[mistake]
     played = playing()
-    with played.connect() as made, pytest.raises((ParameterError, NumberError, vm.errors.MismatchError), match=text):
+    with (
+        played.connect() as made,
+        pytest.raises((ParameterError, NumberError, NoTheorem, vm.errors.MismatchError), match=text),
+    ):
         ask(made["visits"])
     assert played.asked == []
 

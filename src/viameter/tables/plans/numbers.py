@@ -186,7 +186,8 @@ class Numbers(Plan[Answer]):
     def noise(self, spend: Loss, weights: Mapping[str, Fraction]) -> NoisePlan:
         """The noise of all statistics for a loss; where that allows several kinds, the one with narrowest intervals."""
         loss = read_spend(spend, self.measure)
-        asked = (type(loss), loss, tuple(weights.items()))
+        self._require_named(weights)
+        asked = (type(loss), loss, tuple(sorted((name, weight) for name, weight in weights.items() if weight != 1)))
         found = self._noise.get(asked)
         if found is None:
             plans = {
@@ -210,10 +211,14 @@ class Numbers(Plan[Answer]):
 
     def _shares(self, readings: Mapping[str, Reading], weights: Mapping[str, Number]) -> dict[Statistic, Fraction]:
         """The weight of each statistic: what aggregates that use it give it, each in equal parts to all it uses."""
-        unknown = [name for name in weights if name not in readings]
-        if unknown:
-            raise ParameterError(f"weights: there is no aggregate {plain(unknown[0])}; there are {', '.join(readings)}")
+        self._require_named(weights)
         return shares_of(readings, weights)
+
+    def _require_named(self, weights: Mapping[str, Number]) -> None:
+        unknown = [name for name in weights if name not in self.readings]
+        if unknown:
+            known = ", ".join(self.readings)
+            raise ParameterError(f"weights: there is no aggregate {plain(unknown[0])}; there are {known}")
 
 
 def _noise(part: Part) -> str:
