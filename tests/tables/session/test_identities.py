@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from tests.tables.held import held
-from viameter.tables.finding_bounds import bounds_question
 
 import viameter as vm
 from viameter import ledger as ledgers

@@ -25,7 +25,6 @@ from tests.mechanisms.oracles import (
 )
 from tests.tables.held import held
 from viameter.tables.numbers import Grouped
-from viameter.tables.rankings import HeavyHitters, Ranking, heavy_hitters, top
 
 import viameter as vm
 from viameter.errors import NoTheorem, OverBudget, ParameterError
@@ -33,10 +32,7 @@ from viameter.measures.conversions.response import bounded_range_is_pure, bounde
 from viameter.mechanisms.selection import noisy_max_exponential
 from viameter.tables.public_tables import public
 from viameter.tables.ranking import top_keys_of_added_units
-<<<<<<< HEAD
-=======
 from viameter.tables.table import Grouped
->>>>>>> 564cc0fbc69c955eaf4e5f45b9a32a4590cf5db0
 
 loose: Any = vm
 UNIT_OF_ROWS: dict[str, Any] = {"rows": Fraction(1), "per_group": INFINITY}
@@ -118,10 +114,7 @@ def test_top_keys_of_added_units_requires_units_that_are_there_or_not() -> None:
         slugs = [node.theorem.slug for node in made.explain(1).derivation.nodes()]
         assert "top-k-by-peeling" in slugs and "top-keys-of-added-units" not in slugs
     noises = [
-        grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)).top(2)
-        .preview(spend=vm.pure("1/2"))
-        .rows[0]
-        .noise
+        grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)).top(2).preview(spend=vm.pure("1/2")).rows[0].noise
         for replace in (False, True)
     ]
     assert noises == ["exponential 36", "exponential 72"]
