@@ -14,9 +14,8 @@ from typing import Any
 from viameter.arith import Number, exact
 from viameter.core import Space, Transformation, by
 from viameter.errors import NumberError, ParameterError, plain
-from viameter.tables.bounding.identity import comparable
 from viameter.tables.database import Database, database_space
-from viameter.tables.engines import portable_digest, public_table
+from viameter.tables.engines import Engine, engines, public_table
 from viameter.tables.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
 from viameter.tables.expressions.constants import is_storable
 from viameter.tables.expressions.nullability import never_null, required_by
@@ -26,8 +25,9 @@ from viameter.tables.spaces import space_of
 from viameter.tables.theorems import units_one_by_one
 from viameter.tables.units import Unit
 
-LONGEST_NAME = 63
-"""How many bytes PostgreSQL keeps of a name: two that agree in so many would be one."""
+_SHORTEST = min(engines(), key=lambda engine: engine.bytes_of_name)
+LONGEST_NAME = int(_SHORTEST.bytes_of_name)
+"""How many bytes engines keep of a name, at the least."""
 WHOLE = (Kind.INTEGER, Kind.BOOLEAN)
 
 
@@ -218,7 +218,7 @@ class Relation:
             if bound is None:
                 return rows
             return rows.with_expression(
-                lambda table: table.filter(portable_digest(rows.on.engine, [table[UNIT]], salt)[:8] < bound)
+                lambda table: table.filter(rows.on.engine.digest("portable", [table[UNIT]], salt)[:8] < bound)
             )
 
         return self._step(f"sample({fraction!s})", sample, self.schema)
@@ -257,7 +257,7 @@ class Keep:
 def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
     """That two columns are the same, to the letter: a collation of the engine would take more for equal."""
     engine = rows.on.engine
-    return comparable(engine, left, name=name) == comparable(engine, right, name=name)
+    return engine.comparable(left, name=name) == engine.comparable(right, name=name)
 
 
 def source_rows(opened: Any, unit_column: str | None) -> Rows:
@@ -280,7 +280,7 @@ def source_rows(opened: Any, unit_column: str | None) -> Rows:
     return Rows(opened.with_expression(named.filter(named[UNIT].notnull())), schema, UNIT)
 
 
-def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
+def naming(engine: Engine, table: Any, schema: Schema, column: str) -> Any:
     """A column that names units, or leads to them: text to the letter, or whole numbers, which compare without a cast
     that could fail.
     """
@@ -291,7 +291,7 @@ def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
     is_decimal = table[column].type().is_decimal()
     named = to_ibis(Column(column, schema[column]), table) if is_decimal else table[column]
     # To the letter: engines may take 'a' and 'A' for the same, and units are told apart by their names here.
-    return comparable(engine, named, name=column)
+    return engine.comparable(named, name=column)
 
 
 def _require_joinable(keys: Sequence[str], mine: Schema, theirs: Schema, where: str) -> None:
@@ -331,7 +331,7 @@ def _require_own(name: str) -> None:
     if (size := len(name.encode())) > LONGEST_NAME:
         raise ParameterError(
             f"column name {plain(name)} has {size} bytes in UTF-8: expected at most {LONGEST_NAME}, which is what "
-            "PostgreSQL keeps of a name; choose a shorter one"
+            f"{_SHORTEST.title} keeps of a name; choose a shorter one"
         )
 
 

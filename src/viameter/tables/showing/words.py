@@ -25,7 +25,6 @@ MOST_ROWS = 40
 """Groups or columns that are shown; of the others it is said how many there are."""
 LONGEST = 48
 """Characters of a name or a value that are shown."""
-ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
 
 
 class PrivateTable(Protocol):
@@ -234,7 +233,7 @@ def engine_name(table: PrivateTable) -> str:
     """Where the rows are."""
     source: Any = table.relation.source
     first = next(iter(source.values())) if isinstance(source, Mapping) else source
-    return ENGINES.get(first.on.engine, printable(first.on.engine))
+    return str(first.on.engine.title)
 
 
 def _listed(names: list[str]) -> str:
