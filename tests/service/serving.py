@@ -210,7 +210,7 @@ class Running:
     @property
     def folder(self) -> Path:
         """Where the files of its source are."""
-        found = self.service.config.sources["files"].folder
+        found = self.service.config.sources["files"].value
         assert found is not None
         return Path(found)
 

@@ -124,7 +124,7 @@ def test_values_of_the_environment_are_looked_up(tmp_path: Path) -> None:
     given = {"LEDGER": url, "STATE": "tables.db", "HOST": "0.0.0.0", "FOLDER": "rows"}
     found = config_of(document, folder=tmp_path, environment=given)
     assert (found.storage.ledger, found.storage.state) == (url, str(tmp_path / "tables.db"))
-    assert (found.sources["air"].url, found.sources["files"].folder) == (url, str(tmp_path / "rows"))
+    assert (found.sources["air"].value, found.sources["files"].value) == (url, str(tmp_path / "rows"))
     assert (found.server.host, found.server.title) == ("0.0.0.0", "environment: none")
     # Nothing that is shown has the password.
     assert "secret" not in repr(found) + str(found) + repr(found.storage) + repr(found.sources)
@@ -159,7 +159,7 @@ def test_a_file_is_read_and_its_paths_are_seen_from_it(tmp_path: Path) -> None:
     found = read_config(file)
     assert (found.server.port, found.open_metrics) == (9000, True)
     assert (found.storage.ledger, found.storage.state) == (str(tmp_path / "books" / "ledger.db"), "/var/x.db")
-    assert found.sources["files"].folder == str(tmp_path / "rows")
+    assert found.sources["files"].value == str(tmp_path / "rows")
     assert [one.name for one in found.datasets] == ["a"]
 
 

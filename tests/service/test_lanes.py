@@ -19,7 +19,7 @@ import viameter as vm
 from viameter.service import catalog as catalogs
 from viameter.service import desk as desks
 from viameter.service.lanes import Crew, Lane
-from viameter.tables.engines import jobs, postgres_links, running
+from viameter.tables.engines import postgres, postgres_links, running
 from viameter.tables.engines.postgres_links import link_of
 
 Start = Callable[..., Running]
@@ -68,7 +68,7 @@ def start(run_service: Start, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(postgres_links, "CONNECT_SECONDS", 2)
         monkeypatch.setattr(postgres_links, "LONGEST_ASIDE", 2)
         monkeypatch.setattr(running, "ABANDON_AFTER", 0.2)
-        monkeypatch.setattr(jobs, "LATE", 1)
+        monkeypatch.setattr(postgres, "LATE", 1)
         monkeypatch.setattr(catalogs, "LONG_WAIT", 0.5)
         monkeypatch.setattr(catalogs, "SHORT_WAIT", 0.2)
         return made

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from viameter.tables.engines.quiet import DEPRECATIONS, without_warnings_of_engines
+from tests.tables.quiet import DEPRECATIONS, without_warnings_of_engines
 
 if TYPE_CHECKING:
     from viameter.tables.engines import EngineTable
@@ -65,9 +64,9 @@ def chosen() -> tuple[str, ...]:
 @pytest.fixture(scope="session")
 def duckdb_backend() -> Iterator[Any]:
     """An Ibis backend of a DuckDB in memory."""
-    from viameter.tables.engines.duckdb_tables import memory_backend
+    from viameter.tables.engines.duckdb import DuckDB
 
-    backend = memory_backend()
+    backend = DuckDB().connect()
     gc.collect()  # Ibis, and the libraries that it brings, stay, as what was imported before
     gc.freeze()
     yield backend
@@ -86,9 +85,9 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgres_backend(postgres_url: str) -> Iterator[Any]:
     """An Ibis backend of the server."""
-    from viameter.tables.engines.postgres_tables import connect
+    from viameter.tables.engines.postgres import PostgreSQL
 
-    backend = connect(postgres_url)
+    backend = PostgreSQL().connect(postgres_url)
     yield backend
     backend.con.close()
 
@@ -105,9 +104,9 @@ def spark_session() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def spark_backend(spark_session: Any) -> Any:
     """An Ibis backend of the session."""
-    from viameter.tables.engines.spark_tables import connect
+    from viameter.tables.engines.spark import Spark
 
-    return connect(spark_session)
+    return Spark().connect(spark_session)
 
 
 BACKENDS = {"duckdb": "duckdb_backend", "postgres": "postgres_backend", "pyspark": "spark_backend"}

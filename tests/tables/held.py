@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+from tests.tables.quiet import without_warnings_of_engines
 
-from viameter.tables.engines.duckdb_tables import memory_backend
-from viameter.tables.engines.quiet import without_warnings_of_engines
+from viameter.tables.engines.duckdb import DuckDB
 
 _numbers = itertools.count()
 
@@ -31,4 +31,4 @@ def _stored(written: bytes) -> Any:
 
 @cache
 def _backend() -> Any:
-    return memory_backend()
+    return DuckDB().connect()

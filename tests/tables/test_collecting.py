@@ -16,7 +16,7 @@ from viameter.tables import selection
 from viameter.tables.bounding import Limits
 from viameter.tables.bounding.asking import PLACEHOLDERS
 from viameter.tables.collecting import Collecting
-from viameter.tables.engines import EngineTable, Statement, salt_in_sql
+from viameter.tables.engines import EngineTable, Statement, engine_of
 from viameter.tables.engines.turns import turn_of
 from viameter.tables.keys import read_keys
 from viameter.tables.relation import source_rows
@@ -62,8 +62,8 @@ def test_every_release_of_a_question_has_a_salt_of_its_own(
     spied = Spied(monkeypatch, module)
     for _ in range(4):
         Collecting(keys, Limits(rows=2), order)(rows, [Total(), Units()])
-    salts = [salt_in_sql(backend.name, order, salt) for salt in spied.salts]
-    placeholders = [salt_in_sql(backend.name, order, placeholder) for placeholder in PLACEHOLDERS]
+    salts = [engine_of(backend).salt_in_sql(order, salt) for salt in spied.salts]
+    placeholders = [engine_of(backend).salt_in_sql(order, placeholder) for placeholder in PLACEHOLDERS]
     # Two queries a release: of rows, and of units.
     assert len(rows.on.compiled) == 2 and len(set(salts)) == 4 and len(spied.run) == 8
     for place, statement in enumerate(spied.run):
@@ -91,8 +91,8 @@ def test_every_selection_of_keys_has_a_salt_of_its_own(
     spied = Spied(monkeypatch, selection)
     for _ in range(3):
         assert sum(Counting(("k",), Limits(groups=1, per_group=1))(rows).values()) == 20
-    salts = [salt_in_sql(backend.name, "native", salt) for salt in spied.salts]
-    placeholders = [salt_in_sql(backend.name, "native", placeholder) for placeholder in PLACEHOLDERS]
+    salts = [engine_of(backend).salt_in_sql("native", salt) for salt in spied.salts]
+    placeholders = [engine_of(backend).salt_in_sql("native", placeholder) for placeholder in PLACEHOLDERS]
     assert len(rows.on.compiled) == 1 and len(spied.run) == 3
     for statement, salt in zip(spied.run, salts, strict=True):
         assert salt in statement.sql and not any(one in statement.sql for one in placeholders)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
+from tests.tables.quiet import DEPRECATIONS
 from tests.viameter_check.forgeries import losses, mechanisms, ties, transformations
 from tests.viameter_check.forgeries.forge import Edits, claimed, edited, nodes
 from tests.viameter_check.forgeries.samples import names, sample
 
-from viameter.tables.engines.quiet import DEPRECATIONS
 from viameter_check import RULES, check
 
 pytestmark = [

@@ -10,6 +10,7 @@ from typing import Any
 import gmpy2  # type: ignore[import-untyped]
 import pytest
 from tests.cases import for_each
+from tests.tables.quiet import DEPRECATIONS
 from tests.viameter_check.forging import at, changed, leaves, refused_at, stored
 
 import viameter as vm
@@ -17,7 +18,6 @@ from viameter import loss_from_json
 from viameter.core.certificate import certify
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
-from viameter.tables.engines.quiet import DEPRECATIONS
 from viameter.tables.expressions import Schema
 from viameter.tables.expressions.types import INTEGER, TEXT
 from viameter.tables.public_tables import public

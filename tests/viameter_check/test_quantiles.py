@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
+from tests.tables.quiet import DEPRECATIONS
 from tests.viameter_check.forging import changed, refused_at, stored
 
 import viameter as vm
 from viameter.core.certificate import certify
 from viameter.measures.conversions.response import bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
-from viameter.tables.engines.quiet import DEPRECATIONS
 from viameter.tables.expressions import Schema
 from viameter.tables.expressions.types import INTEGER, TEXT
 from viameter.tables.quantile_picks import quantile_picks_of_units

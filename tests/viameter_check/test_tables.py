@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from tests.cases import for_each
+from tests.tables.quiet import DEPRECATIONS
 from tests.viameter_check.forging import at, changed, leaves, refused_at, stored
 
 import viameter as vm
 from viameter import loss_from_json
 from viameter.core.certificate import certify
-from viameter.tables.engines.quiet import DEPRECATIONS
 from viameter.tables.expressions import Schema
 from viameter.tables.expressions.types import INTEGER, TEXT
 from viameter.tables.public_tables import public

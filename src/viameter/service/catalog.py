@@ -21,7 +21,7 @@ from viameter.ledger.renewal import ON_NEW_ROWS, read_policy
 from viameter.ledger.sizes import require_size
 from viameter.service.config import NAME, PATTERN, Limits, Source, read_share, read_size
 from viameter.service.least import least_spend
-from viameter.service.places import Place, in_spark, place_of
+from viameter.service.places import place_of, refuse_same
 from viameter.service.reachable import Reachable
 from viameter.service.state import DatasetRetired, Registered, State
 from viameter.service.watching import log
@@ -29,7 +29,7 @@ from viameter.tables import Table
 from viameter.tables import open as open_table
 from viameter.tables.cost import mapping, read_loss
 from viameter.tables.durable import open_purse
-from viameter.tables.engines import DataWarning, UnreadableData, copied
+from viameter.tables.engines import DataWarning, Place, UnreadableData, copied
 from viameter.tables.purse import Purse
 from viameter.tables.rows import Rows
 from viameter.tables.session import check_budget
@@ -108,8 +108,8 @@ class Catalog:
         self._lock = threading.Lock()
         self._openings: dict[str, Opening] = {}
         """The datasets that are being opened."""
-        self._spark: dict[str, Any] = {}
-        self._starting_spark = threading.Lock()
+        self._reached: dict[str, Any] = {}
+        self._reaching = threading.Lock()
 
     @property
     def sources(self) -> list[str]:
@@ -158,8 +158,8 @@ class Catalog:
         else:
             _require_same_terms(known, budget, renews)
             self._purse(name, rows)  # refused, if what it is a budget of is something else
-        place = self._place(settled, source, table, rows)
-        place.refuse_same(name, beside)
+        place = place_of(source, table, rows.session.source)
+        refuse_same(place, name, beside)
         return Candidate(settled, rows, place, known, limit, renews, batch)
 
     def register(self, name: str, document: Mapping[str, Any], *, by: str, why: str = "registered") -> Opened:
@@ -179,7 +179,7 @@ class Catalog:
                 self._state.add_dataset(name, made.settled, place=made.place.text, by=by)
             try:
                 # Again, now that others see this one: of two processes that register shared rows at once, one does.
-                made.place.refuse_same(name, self._state.datasets())
+                refuse_same(made.place, name, self._state.datasets())
                 if is_new:
                     space = made.rows.session.space
                     self._ledger.define(name, made.budget, space, by=by, why=why, renews=made.renews)
@@ -298,7 +298,7 @@ class Catalog:
         try:
             source, table = self._source(registered.document)
             rows = self._open_rows(registered.document, source, table, strict=False)
-            place = self._place(registered.document, source, table, rows)
+            place = place_of(source, table, rows.session.source)
         except UnreadableData:
             raise ParameterError(UNREADABLE.format(name)) from None
         except ParameterError as problem:
@@ -308,7 +308,7 @@ class Catalog:
         if registered.place not in place.texts:
             raise ParameterError(MOVED.format(name))
         try:
-            place.refuse_same(name, self._state.datasets())
+            refuse_same(place, name, self._state.datasets())
         except ParameterError as problem:
             # Whoever asks need not know of the other dataset.
             log("dataset_not_opened", level=logging.WARNING, dataset=name, why=str(problem))
@@ -430,15 +430,14 @@ class Catalog:
             raise
         except ParameterError as problem:
             # Where the folder is on this machine is nobody's business.
-            folder = self._sources[document["source"]].folder
-            hidden = "" if folder is None else f"{Path(folder).resolve()}{os.sep}"
+            origin = self._sources[document["source"]]
+            hidden = "" if origin.engine is not None else f"{Path(origin.value).resolve()}{os.sep}"
             kind = UnreadableData if isinstance(problem, UnreadableData) else ParameterError
             raise kind(str(problem).replace(hidden, "") if hidden else str(problem)) from None
         rows = opened.session.source
-        if not isinstance(rows, Rows) or rows.on.engine != "duckdb":
-            return opened
         size = read_size(self._limits.memory, "memory")
-        rows.on.backend.con.execute(f"SET memory_limit = '{size}B'")
+        if not isinstance(rows, Rows) or not rows.on.engine.limit_memory(rows.on.backend, size):
+            return opened
         if not self._is_cached(source):
             return opened
         try:
@@ -464,20 +463,20 @@ class Catalog:
         if not isinstance(table, str) or not table or len(table) > 300:
             raise ParameterError(f"table={plain(table)}: expected the name of a table, or of a file in the folder")
         source = self._sources[given]
-        if source.folder is None and table.count(".") > (1 if source.url is not None else 2):
-            # Ibis takes what is before a schema for a database, and reads from this one all the same.
-            raise ParameterError(f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them")
-        if source.url is not None:
-            return source.url, table
-        if source.spark is not None:
-            session = self._spark_session(source)
-            in_spark(session, table)  # refused here: Ibis lets errors of Java through, with all that they say
-            return session, table
-        assert source.folder is not None
+        if source.engine is not None:
+            if table.count(".") >= source.engine.parts_of_name:
+                # Ibis takes what is before a schema for a database, and reads from this one all the same.
+                raise ParameterError(
+                    f"table={plain(table)}: expected 'table' or 'schema.table' as the server spells them"
+                )
+            with self._reaching:
+                if given not in self._reached:
+                    self._reached[given] = source.engine.reached(source.value)
+            return self._reached[given], table
         file, _, inner = table.partition("#")
         if "\0" in file or re.search(PATTERN, file):
             raise ParameterError(f"table={plain(table)}: expected the name of one file")
-        folder = Path(source.folder).resolve()
+        folder = Path(source.value).resolve()
         path = (folder / file).resolve()
         if not path.is_relative_to(folder) or not os.path.isfile(path):  # noqa: PTH113, long names
             raise ParameterError(f"table={plain(table)}: there is no such file in the source {given!r}")
@@ -488,25 +487,6 @@ class Catalog:
                 "pattern of several files to engines: rename the file or its folder"
             )
         return str(path), inner or None
-
-    def _place(self, document: Mapping[str, Any], source: Any, table: str | None, opened: Table) -> Place:
-        is_remote = str(self._sources[document["source"]].spark).startswith("sc://")
-        return place_of(source, table, opened.session.source, is_remote=is_remote)
-
-    def _spark_session(self, source: Source) -> Any:
-        try:
-            from pyspark.sql import SparkSession
-        except ModuleNotFoundError:
-            raise ParameterError("this source needs Spark: pip install 'viameter[spark]'") from None
-        assert source.spark is not None
-        with self._starting_spark:
-            if source.name not in self._spark:
-                builder = SparkSession.builder.appName("viameter")
-                remote = source.spark.startswith("sc://")
-                self._spark[source.name] = (
-                    builder.remote(source.spark) if remote else builder.master(source.spark)
-                ).getOrCreate()
-            return self._spark[source.name]
 
 
 def personal(name: str, person: str) -> str:

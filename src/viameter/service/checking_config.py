@@ -130,17 +130,8 @@ def _state(config: Config, ledger: Ledger, found: list[Finding], stack: ExitStac
 
 def _source(source: Source) -> Iterator[Finding]:
     about = f"[sources.{source.name}]"
-    if source.url is None:
-        yield Finding(
-            "ok", about, "a folder" if source.folder is not None else "Spark, which is asked by datasets alone"
-        )
-        return
-    from viameter.tables.engines.postgres_tables import connect
-
     try:
-        backend = connect(source.url)
-        yield Finding("ok", about, f"{len(backend.list_tables())} tables that this user may see")
-        backend.con.close()
+        yield Finding("ok", about, "a folder" if source.engine is None else source.engine.look(source.value))
     except ParameterError as problem:
         yield Finding("wrong", about, str(problem))
 

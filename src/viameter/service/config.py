@@ -13,8 +13,11 @@ from typing import Any, TypeVar
 
 from viameter.arith.rationals import exact
 from viameter.errors import FormatError, NumberError, plain
+from viameter.tables.engines import Engine, engines
 
 T = TypeVar("T")
+FOLDER = "folder"
+"""What a source is called in a configuration that is a folder of files."""
 SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -47,12 +50,13 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place whose tables may be registered: a folder of files, a database, or a Spark session."""
+    """A place whose tables may be registered: a folder of files, or what an engine reaches."""
 
     name: str
-    folder: str | None = None
-    url: str | None = field(default=None, repr=False)
-    spark: str | None = None
+    value: str = field(repr=False)
+    """The path of the folder, or the setting of the engine."""
+    engine: Engine | None = None
+    """What reaches it; None for a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Limits:
     least_share: str = "1/1000000"
     """Which part of a dataset's budget a question must spend at least: budgets are not to be spent in crumbs."""
     memory: str = "1GB"
-    """What DuckDB may use for one dataset."""
+    """What an engine within this process may use for one dataset."""
     cache: str = "64MB"
     """Files up to this size are read into memory when first asked; changes of them are seen after a restart."""
     requests_per_minute: int = 1200
@@ -205,23 +209,26 @@ def _section(kind: Callable[..., Any], given: Any, name: str, values: _Values) -
 
 
 def _sources(given: Any, values: _Values) -> dict[str, Source]:
+    kinds = {engine.setting: engine for engine in engines() if engine.setting}
     if not isinstance(given, Mapping):
-        raise FormatError("[sources.NAME] is a section with folder, url or spark")
+        raise FormatError(f"[sources.NAME] is a section with one of {', '.join((FOLDER, *kinds))}")
     found = {}
     for name, written in given.items():
         where = f"[sources.{name}]"
         if not re.fullmatch(NAME, name):
             raise FormatError(f"{where}: a name has letters, digits, '_', '-' and '.', at most 64")
         if not isinstance(written, Mapping) or len(written) != 1:
-            raise FormatError(f'{where}: expected one of folder = "data", url = "postgresql://...", spark = "local[2]"')
-        _refuse_unknown(written, {"folder", "url", "spark"}, where)
+            like = "".join(f', {kind} = "{engine.setting_like}"' for kind, engine in kinds.items())
+            raise FormatError(f'{where}: expected one of {FOLDER} = "data"{like}')
+        _refuse_unknown(written, {FOLDER, *kinds}, where)
         ((kind, value),) = written.items()
         text = values.text(value, f"{where} {kind}")
         if not isinstance(text, str) or not text:
             raise FormatError(f"{where} {kind}: expected text")
-        if kind == "url" and not text.startswith(("postgresql://", "postgres://")):
-            raise FormatError(f"{where} url: expected postgresql://...")
-        if kind == "folder":
+        engine = kinds.get(kind)
+        if engine is not None and not text.startswith(engine.setting_starts):
+            raise FormatError(f"{where} {kind}: expected {engine.setting_like}")
+        if engine is None:
             text = values.place(text)
             if not Path(text).is_dir():
                 raise FormatError(f"{where}: there is no folder {text}")
@@ -230,7 +237,7 @@ def _sources(given: Any, values: _Values) -> dict[str, Source]:
                     f"{where}: the real path of {text} has one of * ? [ ], which engines take for a pattern of several "
                     "files: rename the folder"
                 )
-        found[name] = Source(name, **{kind: text})
+        found[name] = Source(name, text, engine)
     return found
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from viameter import neighborhood as nb
 from viameter.core import Transformation, by
 from viameter.measures import pure
-from viameter.tables.bounding.identity import comparable
 from viameter.tables.database import Database
 from viameter.tables.expressions import Expression, Kind
 from viameter.tables.overlapping import compares_text, touch_patterns
@@ -106,5 +105,5 @@ def _texts_as_written(rows: Rows) -> Rows:
     if not texts:
         return rows
     return rows.with_expression(
-        lambda table: table.mutate(**{name: comparable(rows.on.engine, table[name], name=name) for name in texts})
+        lambda table: table.mutate(**{name: rows.on.engine.comparable(table[name], name=name) for name in texts})
     )

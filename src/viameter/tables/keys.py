@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.errors import ParameterError, plain
-from viameter.tables.engines import public_table
+from viameter.tables.engines import Engine, public_table
 from viameter.tables.expressions import Column, Kind, Schema, to_ibis
 from viameter.tables.expressions.constants import is_storable
 from viameter.tables.expressions.engine_values import one_of
@@ -21,8 +21,6 @@ OTHER = "(other)"
 LISTED = f"{RESERVED}listed"
 WRITTEN_OUT = 2000
 """Up to so many keys stand in the text of a query; more of them are joined as a table."""
-WRITTEN_OUT_ON_DUCKDB = 100
-"""The same where a small table costs nothing, and a long text is slow to make."""
 MOST_LETTERS = 2**15
 """How many letters keys have together that are written out."""
 
@@ -208,12 +206,15 @@ def _fits(value: Any, kind: Kind) -> bool:
     return isinstance(value, datetime.datetime)
 
 
-def _are_written_out(each: tuple[tuple[Any, ...], ...], engine: str) -> bool:
-    """Whether keys stand in the text of a query: where they are few, and Spark has escapes for all of their letters."""
+def _are_written_out(each: tuple[tuple[Any, ...], ...], engine: Engine) -> bool:
+    """Whether keys stand in the text of a query: where they are few, and all engines have escapes for their letters."""
     texts = [value for values in each for value in values if isinstance(value, str)]
     controls = any(letter < " " and letter not in "\t\n\r" for text in texts for letter in text)
-    most = min(WRITTEN_OUT, WRITTEN_OUT_ON_DUCKDB if engine == "duckdb" else WRITTEN_OUT)
-    return sum(map(len, each)) <= most and sum(map(len, texts)) <= MOST_LETTERS and not controls
+    return (
+        sum(map(len, each)) <= min(WRITTEN_OUT, engine.most_keys_in_text)
+        and sum(map(len, texts)) <= MOST_LETTERS
+        and not controls
+    )
 
 
 def _is_read(dtype: Any) -> bool:

@@ -15,10 +15,8 @@ from viameter.composition.filters import Filter
 from viameter.core import Loss, Measure, Measurement, Space, Transformation, by
 from viameter.core.composability import CONCURRENT, FULLY_ADAPTIVE, require_cell
 from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, plain
-from viameter.tables.bounding.identity import comparable
 from viameter.tables.collecting import fresh_salt
 from viameter.tables.durable import Share, open_shares, purse_of
-from viameter.tables.engines import native_digest, portable_digest
 from viameter.tables.expressions import Expression, case, to_ibis, with_columns
 from viameter.tables.keys import OTHER, read_keys
 from viameter.tables.purse import FilterPurse, LedgerPurse, Purse
@@ -199,11 +197,10 @@ def _kept(table: Any, rows: Rows, place: Expression, most: int, order: str, salt
     assert rows.unit is not None
     who, where, digest, rank = (f"{RESERVED}{name}" for name in ("who", "where", "digest", "rank"))
     # Units are told apart as they are elsewhere: an engine that took two for one would let each decide on the other.
-    unit = comparable(rows.on.engine, table[rows.unit], name=rows.unit)
+    unit = rows.on.engine.comparable(table[rows.unit], name=rows.unit)
     placed = with_columns(table, {who: unit, where: to_ibis(place, table)})
     placed = placed.filter(placed[where] != NOWHERE)
-    find = portable_digest if order == "portable" else native_digest
-    ordered = placed.mutate(**{digest: find(rows.on.engine, [placed[who], placed[where]], salt)})
+    ordered = placed.mutate(**{digest: rows.on.engine.digest(order, [placed[who], placed[where]], salt)})
     window = ibis.window(group_by=who, order_by=[digest, where])
     ranked = ordered.mutate(**{rank: ibis.dense_rank().over(window)})
     return ranked.filter(ranked[rank] < most).select(*table.columns)

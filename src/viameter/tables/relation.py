@@ -14,9 +14,8 @@ from typing import Any
 from viameter.arith import Number, exact
 from viameter.core import Space, Transformation, by
 from viameter.errors import NumberError, ParameterError
-from viameter.tables.bounding.identity import comparable
 from viameter.tables.database import Database, database_space
-from viameter.tables.engines import portable_digest, public_table
+from viameter.tables.engines import Engine, public_table
 from viameter.tables.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
 from viameter.tables.public_tables import PublicTable
 from viameter.tables.rows import RESERVED, UNIT, Rows
@@ -214,7 +213,7 @@ class Relation:
             if bound is None:
                 return rows
             return rows.with_expression(
-                lambda table: table.filter(portable_digest(rows.on.engine, [table[UNIT]], salt)[:8] < bound)
+                lambda table: table.filter(rows.on.engine.digest("portable", [table[UNIT]], salt)[:8] < bound)
             )
 
         return self._step(f"sample({fraction!s})", sample, self.schema)
@@ -255,7 +254,7 @@ class Keep:
 def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
     """That two columns are the same, to the letter: a collation of the engine would take more for equal."""
     engine = rows.on.engine
-    return comparable(engine, left, name=name) == comparable(engine, right, name=name)
+    return engine.comparable(left, name=name) == engine.comparable(right, name=name)
 
 
 def source_rows(opened: Any, unit_column: str | None) -> Rows:
@@ -278,7 +277,7 @@ def source_rows(opened: Any, unit_column: str | None) -> Rows:
     return Rows(opened.with_expression(named.filter(named[UNIT].notnull())), schema, UNIT)
 
 
-def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
+def naming(engine: Engine, table: Any, schema: Schema, column: str) -> Any:
     """A column that names units, or leads to them: text to the letter, or whole numbers, which compare without a cast
     that could fail.
     """
@@ -289,7 +288,7 @@ def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
     is_decimal = table[column].type().is_decimal()
     named = to_ibis(Column(column, schema[column]), table) if is_decimal else table[column]
     # To the letter: engines may take 'a' and 'A' for the same, and units are told apart by their names here.
-    return comparable(engine, named, name=column)
+    return engine.comparable(named, name=column)
 
 
 def _selecting(names: list[str], schema: Schema) -> Callable[[Rows], Rows]:

@@ -46,4 +46,4 @@ class Rows:
         return self  # nothing of it can be changed
 
     def __repr__(self) -> str:
-        return f"<rows on {self.on.engine}: {', '.join(self.schema)}>"
+        return f"<rows on {self.on.engine.name}: {', '.join(self.schema)}>"

@@ -6,14 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from viameter.errors import ParameterError, plain
+from viameter.tables.engines import engines
 from viameter.tables.expressions import Expression, Kind, Schema
 from viameter.tables.expressions.constants import is_storable
 from viameter.tables.expressions.nullability import never_null, required_by
 from viameter.tables.rows import RESERVED
 from viameter.tables.steps import Derive, Filter, Join, Sample, Select, Source, Step
 
-LONGEST_NAME = 63
-"""How many bytes PostgreSQL keeps of a name: two that agree in so many would be one."""
+_SHORTEST = min(engines(), key=lambda engine: engine.bytes_of_name)
+LONGEST_NAME = int(_SHORTEST.bytes_of_name)
+"""How many bytes engines keep of a name, at the least: two that agree in so many would be one."""
 WHOLE = (Kind.INTEGER, Kind.BOOLEAN)
 
 
@@ -107,7 +109,7 @@ def require_own(name: str) -> None:
     if (size := len(name.encode())) > LONGEST_NAME:
         raise ParameterError(
             f"column name {plain(name)} has {size} bytes in UTF-8: expected at most {LONGEST_NAME}, which is what "
-            "PostgreSQL keeps of a name; choose a shorter one"
+            f"{_SHORTEST.title} keeps of a name; choose a shorter one"
         )
 
 

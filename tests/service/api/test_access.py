@@ -200,7 +200,7 @@ def test_a_charge_of_a_dataset_is_not_read_by_the_name_that_its_own_begins_with(
 ) -> None:
     running = run_service()
     document = {name: value for name, value in WAGES.items() if name != "name"}
-    file = Path(str(running.service.config.sources["files"].folder)) / "more.csv"
+    file = Path(str(running.service.config.sources["files"].value)) / "more.csv"
     file.write_text("wage\n10\n20\n")
     running.service.catalog.register("visits-of-others", {**document, "table": file.name}, by="custodian-all")
     reply = running.ask("analyst-all", "visits-of-others", WAGES_QUESTION, key="k")

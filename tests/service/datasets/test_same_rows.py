@@ -19,6 +19,7 @@ from tests.service.serving import make_folder
 
 from viameter.errors import ParameterError
 from viameter.service.service import Service
+from viameter.tables.engines import engine_named
 
 LONG = "v" * 63
 
@@ -396,7 +397,7 @@ def test_two_processes_that_register_shared_rows_at_once_leave_one_budget(
 
 
 class FakeSession:
-    """A session of Spark Connect, as far as it is asked where a table is."""
+    """A session of Spark, as far as it is asked where a table is."""
 
     def __init__(self, host: str) -> None:
         self.client, self.catalog = SimpleNamespace(host=host), self
@@ -407,22 +408,18 @@ class FakeSession:
         return SimpleNamespace(catalog="spark_catalog", namespace=["default"], name=last)
 
 
-def test_the_place_in_a_remote_spark_names_its_server_and_no_secret(folder: Path) -> None:
-    sources = {
-        "files": {"folder": "data"},
-        **{name: {"spark": f"sc://{name}.example:15002/;token=secret"} for name in ("one", "two")},
-        "here": {"spark": "local[2]"},
-    }
-    with opened(folder, sources=sources) as service:
-        catalog: Any = service.catalog
+class FakeRemoteSession(FakeSession):
+    """One of Spark Connect, which is told by the module of its class."""
 
-        def place(source: str, host: str, table: str) -> str:
-            opened = SimpleNamespace(session=SimpleNamespace(source=None))
-            found: str = catalog._place({"source": source}, FakeSession(host), table, opened).text
-            return found
+    __module__ = "pyspark.sql.connect.session"
 
-        texts = [place("one", "one.example", "visits"), place("two", "two.example", "visits")]
-        assert texts == [f"spark {host}.example#spark_catalog.default.visits" for host in ("one", "two")]
-        # One session in a process: what counts is the server that it is on.
-        assert place("two", "ONE.example", "default.VISITS") == texts[0]
-        assert place("here", "", "visits") == "spark#spark_catalog.default.visits"
+
+def test_the_place_in_a_remote_spark_names_its_server_and_no_secret() -> None:
+    def place(session: FakeSession, table: str) -> str:
+        return engine_named("pyspark").place(None, session, table).text
+
+    texts = [place(FakeRemoteSession(f"{host}.example"), "visits") for host in ("one", "two")]
+    assert texts == [f"spark {host}.example#spark_catalog.default.visits" for host in ("one", "two")]
+    # One session in a process: what counts is the server that it is on.
+    assert place(FakeRemoteSession("ONE.example"), "default.VISITS") == texts[0]
+    assert place(FakeSession(""), "visits") == "spark#spark_catalog.default.visits"

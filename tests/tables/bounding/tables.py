@@ -10,7 +10,7 @@ from typing import Any
 from tests.tables.bounding.reference import Row
 
 from viameter.tables.bounding import Limits, contributions, kept_rows
-from viameter.tables.engines import EngineTable, run, salt_in_sql
+from viameter.tables.engines import EngineTable, run
 from viameter.tables.engines.compiled import compile_query
 
 UNITS = ("O'Brien", '"x"', "", "a", "A", "NULL", "ünï€", "a;b|c", "heavy")
@@ -94,10 +94,10 @@ def keeping(
         order=order,
     )
     content = [*totals, *([] if bins is None else [bins])]
-    statement, placeholder = compile_query(table.backend, query), salt_in_sql(table.engine, order, "salt")
+    statement, placeholder = compile_query(table.backend, query), table.engine.salt_in_sql(order, "salt")
 
     def kept(salt: str) -> list[Row]:
-        sql = statement.sql.replace(placeholder, salt_in_sql(table.engine, order, salt))
+        sql = statement.sql.replace(placeholder, table.engine.salt_in_sql(order, salt))
         return [
             Row(row["unit"], tuple(row[name] for name in groups), tuple(row[name] for name in content))
             for row in run(table, replace(statement, sql=sql))

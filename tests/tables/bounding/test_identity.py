@@ -11,7 +11,7 @@ from tests.tables.bounding.tables import sums_by_engine
 
 from viameter.errors import ParameterError
 from viameter.tables.bounding import Limits, contributions
-from viameter.tables.engines import EngineTable, run
+from viameter.tables.engines import EngineTable, engine_named, run
 
 Load = Callable[[Any, str, Any], EngineTable]
 ONE_EACH = Limits(groups=9, per_group=1)
@@ -89,7 +89,7 @@ def test_columns_whose_values_may_be_equal_and_look_different_are_refused(duckdb
             {"unit": "who", "groups": [column]} if place == "groups" else {"unit": column, "groups": []}
         )
         with pytest.raises(ParameterError, match=column):
-            contributions(rows, engine="duckdb", totals={"n": 1}, limits=Limits(), salt="salt", **names)
+            contributions(rows, engine=engine_named("duckdb"), totals={"n": 1}, limits=Limits(), salt="salt", **names)
 
 
 def test_dates_times_and_truth_values_are_groups(backend: Any, load: Load) -> None:
@@ -121,7 +121,7 @@ def test_what_cannot_be_meant_is_refused(duckdb_backend: Any, load: Load) -> Non
         ({"totals": {"place": "value"}}, "'place'"),
         ({"bins": "place"}, "'place'"),
     ]
-    contributions(rows, engine="duckdb", **fine)
+    contributions(rows, engine=engine_named("duckdb"), **fine)
     for change, said in wrong:
         with pytest.raises(ParameterError, match=said):
-            contributions(rows, engine="duckdb", **(fine | change))
+            contributions(rows, engine=engine_named("duckdb"), **(fine | change))

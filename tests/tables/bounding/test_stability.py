@@ -23,8 +23,8 @@ from tests.tables.bounding.tables import (
 )
 
 from viameter.tables.bounding import Limits, kept_rows
-from viameter.tables.bounding import keeping as module
 from viameter.tables.engines import EngineTable
+from viameter.tables.engines.duckdb import DuckDB
 
 Load = Callable[[Any, str, Any], EngineTable]
 GROUPS, TOTALS, BINS = ["place", "year"], ["value", "other"], "bin"
@@ -162,7 +162,7 @@ def test_rows_whose_digests_tie_are_told_apart_by_what_they_hold(
 ) -> None:
     import ibis
 
-    monkeypatch.setitem(module._DIGESTS, "native", lambda engine, parts, salt: ibis.literal(7, "int64"))
+    monkeypatch.setattr(DuckDB, "native_digest", lambda engine, parts, salt: ibis.literal(7, "int64"))
     data = awkward(seed=8)
     rule = (limits.rows, limits.groups, limits.per_group)
     expected = reference.kept(as_rows(data, GROUPS, [*TOTALS, BINS]), rule, "salt", lambda parts, salt: 7)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from viameter.tables.engines.quiet import without_warnings_of_engines
+from tests.tables.quiet import without_warnings_of_engines
 
 # A Java on few rows that lives for a minute: threads that collect garbage beside the work cost more than they save, and
 # so does the compiler for what runs long, which takes half of the processor time of all tests.

@@ -15,7 +15,7 @@ from tests.threads import in_threads
 from viameter.tables.bounding import Limits, asking, contributions, statement
 from viameter.tables.bounding.projection import Projection
 from viameter.tables.bounding.summing import is_salted
-from viameter.tables.engines import EngineError, EngineTable, open_source, run, salt_in_sql
+from viameter.tables.engines import EngineError, EngineTable, engine_named, open_source, run
 from viameter.tables.engines import compiled as module
 from viameter.tables.engines.compiled import Compiled, CompiledQueries
 
@@ -149,7 +149,7 @@ def test_what_a_question_says_is_never_taken_for_the_salt(backend: Any, load: Lo
     """Neither a constant that is a placeholder, nor one that is a release's salt."""
     table, drawn = load(backend, "compiled_elsewhere", ROWS), salts()
     placeholder, used = asking.PLACEHOLDERS[0], next(drawn)
-    number = int(salt_in_sql(table.engine, "native", placeholder)) if backend.name != "postgres" else 7
+    number = int(table.engine.salt_in_sql("native", placeholder)) if backend.name != "postgres" else 7
     rows = table.expression
     rows = rows.filter((rows.g != f"{placeholder} {placeholder}|") & (rows.g != used) & (rows.v != number))
     for order in ("native", "portable"):
@@ -206,8 +206,8 @@ def test_a_limit_that_is_a_placeholder_is_noticed_and_not_replaced_by_a_salt(
 ) -> None:
     """Else a unit would keep as many rows as the salt says."""
     table, names = load(duckdb_backend, "compiled_limits", ROWS), [f"salt{number}" for number in range(20)]
-    first, second = [name for name in names if int(salt_in_sql("duckdb", "native", name)) > 0][:2]
-    limit = int(salt_in_sql("duckdb", "native", first))
+    first, second = [name for name in names if int(engine_named("duckdb").salt_in_sql("native", name)) > 0][:2]
+    limit = int(engine_named("duckdb").salt_in_sql("native", first))
     monkeypatch.setattr(asking, "PLACEHOLDERS", (first, second))
     with pytest.raises(RuntimeError, match="the place of the salt"):
         asked(table, {**SAMPLED, "limits": Limits(rows=limit)}, salt="salt")

@@ -15,4 +15,4 @@ def test_null_and_nan_stay_apart_in_every_engine(backend: Any, load: Callable[[A
     assert [row["n"] for row in rows] == [1, None, 3]
     assert math.isnan(rows[1]["x"]) and rows[2]["x"] is None
     assert [row["s"] for row in rows] == ["a'b", None, ""]
-    assert table.engine == backend.name
+    assert table.engine.name == backend.name

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from tests.tables.quiet import without_warnings_of_engines
 
 import viameter as vm
-from viameter.tables.engines import jobs, open_source
-from viameter.tables.engines.quiet import without_warnings_of_engines
+from viameter.tables.engines import duckdb, open_source
+from viameter.tables.engines.engine import Job
 from viameter.tables.engines.turns import turn_of
 
 ROWS = {"user": [u for u in range(60) for _ in range(6)], "page": [f"p{i % 6}" for i in range(360)]}
@@ -22,14 +23,14 @@ def opened(rows: Any = None) -> Any:
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What each question made DuckDB execute."""
     found: list[str] = []
-    plain = jobs.DuckdbJob._prepared
+    plain = duckdb.DuckDB.prepared
 
-    def noting(self: jobs.DuckdbJob) -> str:
-        said = plain(self)
-        found.append(said or self.sql)
+    def noting(self: duckdb.DuckDB, job: Job) -> str:
+        said = plain(self, job)
+        found.append(said or job.statement.sql)
         return said
 
-    monkeypatch.setattr(jobs.DuckdbJob, "_prepared", noting)
+    monkeypatch.setattr(duckdb.DuckDB, "prepared", noting)
     return found
 
 
@@ -73,7 +74,7 @@ def test_what_was_planned_sees_rows_that_came_later() -> None:
 
 
 def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MOST_PREPARED", 3)
+    monkeypatch.setattr(duckdb, "MOST_PREPARED", 3)
     table = opened()
     for _ in range(2):
         for number in range(5):

@@ -19,8 +19,16 @@ from tests.processes import alone
 from tests.threads import in_threads
 
 from viameter.core import deadlines
-from viameter.tables.engines import ConnectionLost, EngineError, EngineTable, open_source, run, running, sql_of
-from viameter.tables.engines.duckdb_tables import memory_backend
+from viameter.tables.engines import (
+    ConnectionLost,
+    EngineError,
+    EngineTable,
+    open_source,
+    run,
+    running,
+    sql_of,
+)
+from viameter.tables.engines.duckdb import DuckDB
 from viameter.tables.engines.turns import turn_of
 
 Load = Callable[[Any, str, Any], EngineTable]
@@ -66,13 +74,13 @@ def test_values_come_back_as_python_has_them(backend: Any, load: Load) -> None:
 def test_an_interrupt_cancels_the_query_and_the_table_can_be_asked_again(many: EngineTable) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(many, endless(many), progress=interrupt)
-    assert count(many) == MANY[many.engine]
+    assert count(many) == MANY[many.engine.name]
 
 
 def test_ctrl_c_is_heard_without_anyone_asking_for_progress(many: EngineTable) -> None:
     with pytest.raises(KeyboardInterrupt), interrupt_after(0.3):
         run(many, endless(many))
-    assert count(many) == MANY[many.engine]
+    assert count(many) == MANY[many.engine.name]
 
 
 def test_an_interrupt_while_another_query_has_its_turn_leaves_that_one_alone(many: EngineTable) -> None:
@@ -96,7 +104,7 @@ def test_an_interrupt_while_another_query_has_its_turn_leaves_that_one_alone(man
         run(many, endless(many), progress=interrupt)
     assert other.is_alive()
     other.join()
-    assert len(heard) == 5 and count(many) == MANY[many.engine]
+    assert len(heard) == 5 and count(many) == MANY[many.engine.name]
 
 
 def test_a_cancelled_query_has_stopped_in_postgres(postgres_backend: Any, postgres_url: str, load: Load) -> None:
@@ -116,7 +124,7 @@ def test_a_cancelled_query_has_stopped_in_spark(spark_backend: Any, spark_sessio
 
 
 def test_progress_says_how_long_it_took_and_duckdb_says_how_much_is_done() -> None:
-    backend = memory_backend()
+    backend = DuckDB().connect()
     backend.con.execute("CREATE VIEW endless AS SELECT range AS n FROM range(1000000000000)")
     table = EngineTable(backend.table("endless"), backend)
     heard: list[str] = []
@@ -138,7 +146,7 @@ def test_an_error_of_progress_cancels_too(many: EngineTable) -> None:
 
     with pytest.raises(LookupError, match="mine"):
         run(many, endless(many), progress=broken)
-    assert count(many) == MANY[many.engine]
+    assert count(many) == MANY[many.engine.name]
 
 
 def test_queries_of_many_threads_take_turns(backend: Any, load: Load) -> None:

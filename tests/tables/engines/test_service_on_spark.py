@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from tests.service.serving import QUESTION, make_config, running_in
+from tests.tables.quiet import without_warnings_of_engines
 
 from viameter.errors import ParameterError
-from viameter.service.places import in_spark
 from viameter.service.service import open_service
-from viameter.tables.engines.quiet import without_warnings_of_engines
+from viameter.tables.engines import open_source
 
 ROWS = [
     (f"p{number % 400}", 20 + number % 60, ["Cardiology", "Emergency"][number % 2], number % 240)
@@ -90,5 +90,5 @@ def test_a_table_of_spark_has_one_budget_by_whatever_name(spark_session: Any, tm
 
 def test_a_table_that_spark_does_not_find_is_refused_by_its_name_alone(spark_session: Any) -> None:
     with pytest.raises(ParameterError) as refused:
-        in_spark(spark_session, "nowhere.stays")
-    assert str(refused.value) == "table='nowhere.stays': Spark finds no such table"
+        open_source(spark_session, table="nowhere.stays")
+    assert str(refused.value) == "the SparkSession has no table 'nowhere.stays'"

@@ -17,7 +17,7 @@ from tests.tables.expressions.nesting import NESTED, nested, spine
 
 import viameter as vm
 from viameter.tables.bounding import Limits, contributions
-from viameter.tables.engines import EngineTable, run, sql_of
+from viameter.tables.engines import EngineTable, engine_of, run, sql_of
 from viameter.tables.engines.compiled import written_sql
 from viameter.tables.expressions import Expression, Schema, binding, evaluate, filtered, to_ibis, with_columns
 from viameter.tables.expressions.typing_rules import RULES
@@ -104,7 +104,7 @@ def test_text_and_plan_grow_with_nesting_and_no_faster(
 
 
 def test_deep_expressions_give_what_the_reference_gives(table: EngineTable, rows: list[dict[str, Any]]) -> None:
-    seeds, depth = (2, 12) if table.engine == "pyspark" else (12, 30)  # Spark takes seconds for each
+    seeds, depth = (2, 12) if table.engine.name == "pyspark" else (12, 30)  # Spark takes seconds for each
     for seed in range(seeds):
         expression = spine(columns_of(Schema.of_ibis(table.ibis_schema)), depth, seed)
         found = {row["row"]: row["found"] for row in run(table, query(table.expression, expression))}
@@ -200,7 +200,7 @@ def test_hidden_columns_are_in_no_result_and_change_no_sample(
         assert set(rows.expression.columns) == {"u", "items", "x", "k", "w", "viameter_unit"}
         assert list(rows.schema) == ["u", "items", "x", "k", "w"]
         found = [
-            contributions(rows.expression, engine=backend.name, limits=limits, order="portable", **asked)
+            contributions(rows.expression, engine=engine_of(backend), limits=limits, order="portable", **asked)
             for limits in (Limits(rows=2), Limits(groups=1, per_group=3))
         ]
         text = sql_of(rows.on, found[0], pretty=False)

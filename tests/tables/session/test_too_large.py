@@ -139,7 +139,7 @@ def test_a_preview_brings_nothing_to_the_engine_and_what_it_compiled_is_not_run(
     public = vm.public({"n": list(range(90)), "double": [2 * n for n in range(90)]})
     joined = opened.join(public, on=["n"]).group_by("n", keys=list(range(200))).agg(m=vm.sum("double", bounds=(0, 200)))
     with monkeypatch.context() as patched:
-        patched.setattr("viameter.tables.engines.public._bring", lambda *_: pytest.fail("it was brought"))
+        patched.setattr("viameter.tables.engines.duckdb.DuckDB.bring", lambda *_: pytest.fail("it was brought"))
         joined.preview(spend=SPEND)
     answer = joined.release(spend=SPEND)
     assert len(answer.groups) == 200

@@ -11,6 +11,7 @@ import numpy as np
 import viameter as vm
 from viameter.tables.answer import Answer
 from viameter.tables.bounding import Limits
+from viameter.tables.engines import engine_named
 from viameter.tables.estimates import Estimate
 from viameter.tables.expressions import Kind, Schema
 from viameter.tables.expressions.types import Type
@@ -78,7 +79,7 @@ def table(
 ) -> Any:
     """A stand-in for a table: what is shown of one, and nothing that could be run."""
     types = {"tailnum": Kind.TEXT, "distance": Kind.INTEGER} if columns is None else columns
-    rows = SimpleNamespace(on=SimpleNamespace(engine="duckdb"))
+    rows = SimpleNamespace(on=SimpleNamespace(engine=engine_named("duckdb")))
     source = {"flights": rows} if several else rows
     made = [SimpleNamespace(made_by=step) for step in steps]
     given = {

@@ -185,7 +185,7 @@ class NewDataset(Closed):
     name: Name
     source: Name = Field(description="A source of the configuration.")
     table: Annotated[str, Field(min_length=1, max_length=300)] = Field(
-        description="A table of the source, or a file in its folder (FILE.duckdb#TABLE for a table in one)."
+        description="A table of the source, or a file in its folder (FILE#TABLE for a table of a database file)."
     )
     unit: dict[str, Any] = Field(examples=[{"per": "patient", "rows": 5}, {"row": True}])
     budget: LossIn | None = None

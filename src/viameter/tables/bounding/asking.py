@@ -11,13 +11,13 @@ from viameter.tables.bounding.limits import Limits
 from viameter.tables.bounding.projection import Projection, Shape, checked_groups
 from viameter.tables.bounding.summing import added_up, is_salted
 from viameter.tables.engines import (
+    Engine,
     EngineTable,
     Frame,
     Statement,
     compile_frame,
     require_short,
     require_writable,
-    salt_in_sql,
 )
 from viameter.tables.engines.turns import turn_of
 
@@ -70,7 +70,7 @@ def statement(
         compiled = frame.around(backend, projected, projection.outputs)
         if not _is_sketch(projected):  # a sketch is not to be run
             table.compiled.keep(key, compiled, weight=weight)
-    salted = compiled.with_salt(salt_in_sql(engine, order, salt))
+    salted = compiled.with_salt(engine.salt_in_sql(order, salt))
     if is_limited:
         require_short(salted)
     return salted
@@ -79,7 +79,7 @@ def statement(
 @lru_cache(maxsize=MOST_FRAMES)
 def _frame(
     compiler: Any,
-    engine: str,
+    engine: Engine,
     order: Literal["native", "portable"],
     types: tuple[tuple[str, Any], ...],
     limits: Limits,
@@ -91,7 +91,7 @@ def _frame(
     projection, rows = shape.projection, ibis.table(dict(types), name=ROWS)
     orders = [Order(order, engine, placeholder) for placeholder in PLACEHOLDERS]
     queries = {
-        salt_in_sql(engine, order, each.salt): added_up(rows, projection, limits=limits, order=each) for each in orders
+        engine.salt_in_sql(order, each.salt): added_up(rows, projection, limits=limits, order=each) for each in orders
     }
     return compile_frame(compiler, queries, rows=ROWS, is_salted=is_salted(projection, limits))
 

@@ -19,8 +19,8 @@ Proof
     of these. Rows that agree in all columns get different ordinals, and the engine may choose which gets which: they
     are the same in all that the query sees, so that the multiset of (row, ordinal) does not depend on it. In the last
     orders, by digest and then by all columns and the ordinal, no two rows tie. Digests may tie; then columns decide.
-    Values that an engine takes for equal are the same (see `identity`), so that neither ordinals nor ties are given to
-    rows that differ later.
+    Values that an engine takes for equal are the same (see `Engine.comparable`), so that neither ordinals nor ties are
+    given to rows that differ later.
 
 Digests of different (unit, group, content, ordinal) are independent and uniform as far as the hash goes: with 64 bits
 two of a unit's n rows tie with a chance of n^2/2^65.
@@ -35,7 +35,7 @@ from typing import Any
 from viameter.errors import ParameterError, plain
 from viameter.tables.bounding.limits import Limits
 from viameter.tables.bounding.projection import Projection
-from viameter.tables.engines import native_digest, portable_digest
+from viameter.tables.engines import Engine
 
 __all__ = ["WEIGHT", "Order", "bounded", "counted", "needed"]
 
@@ -43,26 +43,21 @@ WEIGHT = "weight"
 """The name in the query of the column that says how many rows of a unit are kept in a group."""
 
 
-_DIGESTS = {"native": native_digest, "portable": portable_digest}
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
     """The digests that rows are ordered by: "native" by the engine's own hash, "portable" the same on every engine."""
 
     kind: str
-    engine: str
+    engine: Engine
     salt: str
 
     def __post_init__(self) -> None:
-        if self.kind not in _DIGESTS:
-            raise ParameterError(
-                f"order={plain(self.kind)} is unknown: expected {' or '.join(repr(kind) for kind in _DIGESTS)}"
-            )
+        if self.kind not in ("native", "portable"):
+            raise ParameterError(f"order={plain(self.kind)} is unknown: expected 'native' or 'portable'")
 
     def digest(self, table: Any, names: Sequence[str]) -> Any:
         """The digest of the columns of that name."""
-        return _DIGESTS[self.kind](self.engine, [table[name] for name in names], self.salt)
+        return self.engine.digest(self.kind, [table[name] for name in names], self.salt)
 
 
 def needed(limits: Limits, projection: Projection) -> Limits:

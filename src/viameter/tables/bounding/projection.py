@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from viameter.errors import ParameterError, plain
-from viameter.tables.bounding.identity import comparable
+from viameter.tables.engines import Engine
 
 __all__ = ["Projection", "Shape", "checked_groups"]
 
@@ -68,12 +68,12 @@ class Projection:
         """The same, and what rows are kept by: with the unit and the group, all that the query sees of a row."""
         return [*self.added_names, *(["o"] if self.first is not None else [])]
 
-    def of(self, rows: Any, *, engine: str) -> Any:
+    def of(self, rows: Any, *, engine: Engine) -> Any:
         """The projected table: u (the unit), g0, ... (groups), t0, ... (what is summed), b (the bin), o (the order).
 
         Totals and bins are int64, which are equal only if they are the same; of other columns that is seen to.
         """
-        columns = {name: comparable(engine, rows[column], name=column) for name, column in self._compared}
+        columns = {name: engine.comparable(rows[column], name=column) for name, column in self._compared}
         columns |= {self.total_name(column): rows[column] for column in self.summed}
         if self.bins is not None:
             columns["b"] = rows[self.bins]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from viameter.tables.bounding.keeping import WEIGHT, Order, bounded, counted, needed
 from viameter.tables.bounding.limits import Limits
 from viameter.tables.bounding.projection import Projection, checked_groups
-from viameter.tables.engines import exact_sum
+from viameter.tables.engines import Engine
 
 __all__ = ["added_up", "contributions", "is_salted", "kept_rows"]
 
@@ -16,7 +16,7 @@ __all__ = ["added_up", "contributions", "is_salted", "kept_rows"]
 def contributions(
     rows: Any,
     *,
-    engine: str,
+    engine: Engine,
     unit: str | None,
     groups: Sequence[str],
     totals: Mapping[str, str | int],
@@ -33,7 +33,7 @@ def contributions(
     rows
         An Ibis table.
     engine
-        What runs it: "duckdb", "postgres" or "pyspark".
+        What runs it.
     unit
         The column of units (text or whole numbers, never NULL), or None if every row is a unit of its own.
     groups
@@ -65,11 +65,11 @@ def added_up(table: Any, projection: Projection, *, limits: Limits, order: Order
     limits = needed(limits, projection)
     if _only_counts(projection, limits):
         kept = counted(table, projection, limits=limits, order=order)
-        sums = {name: exact_sum(order.engine, kept[WEIGHT]) for name in projection.totals}
+        sums = {name: order.engine.exact_sum(kept[WEIGHT]) for name in projection.totals}
     else:
         kept = bounded(table, projection, limits=limits, order=order)
         sums = {
-            name: exact_sum(order.engine, kept[projection.total_name(total)])
+            name: order.engine.exact_sum(kept[projection.total_name(total)])
             if isinstance(total, str)
             else kept.count().cast("string")
             for name, total in projection.totals.items()
@@ -87,7 +87,7 @@ def is_salted(projection: Projection, limits: Limits) -> bool:
 def kept_rows(
     rows: Any,
     *,
-    engine: str,
+    engine: Engine,
     unit: str | None,
     groups: Sequence[str],
     totals: Sequence[str],

@@ -3,51 +3,94 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from viameter.errors import ParameterError
-from viameter.tables.engines.duckdb_tables import brought, is_closed, memory_backend
-from viameter.tables.engines.imports import import_ibis, import_optional
+from viameter.tables.engines.imports import import_optional
 from viameter.tables.engines.names import fresh_name, split_name
-from viameter.tables.engines.native_types import duckdb_columns, native_table, readable, written_name
+from viameter.tables.engines.readings import native_table, written_name
 from viameter.tables.engines.table import EngineTable
 
-DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 
-
-def open_database(path: str, *, table: str | None, backend: Any = None) -> EngineTable:
-    """A table of a DuckDB database file, opened for reading alone; for a backend if one is given, which has a copy.
+@dataclass(frozen=True, slots=True)
+class DatabaseFile:
+    """A database file in a DuckDB that reads it and no other file.
 
     What is in the file was written by somebody: a view or a macro of it could read any file of this machine. So it is
     opened by a DuckDB of its own that can reach no other file, and views of the file's own tables are all that work.
     """
-    if not Path(path).is_file():
-        raise ParameterError(f"there is no file {path!r}")
-    duckdb = import_optional("duckdb", extra="query", wanted_for="DuckDB databases")
-    is_known = backend is not None and is_closed(backend) and attached_as(backend, path) != ""
-    own, catalog = (backend, attached_as(backend, path)) if is_known else _open_closed(path)
-    names = _names(own, catalog)
-    if table is None:
-        raise ParameterError(f"{path!r} is a database: say which table by table=...; {_listed(names)}")
-    schema, name = split_name(table)
-    space = import_ibis().expr.operations.Namespace(catalog=catalog, database=schema or "main")
-    try:
-        columns = duckdb_columns(own, name, space)
-        probe = f"SELECT * FROM {written_name(own, name, space)} LIMIT"
-        own.con.execute(f"{probe} 0").fetchall()
-        _refuse_other_files(own, f"{probe} 1")
-    except duckdb.CatalogException:
-        raise ParameterError(f"{path!r} has no table {table!r}; {_listed(names)}") from None
-    except duckdb.PermissionException:
-        raise ParameterError(
-            f"{table!r} of {path!r} is a view that reads other files, which a database file that is opened cannot do: "
-            "open these files themselves, or load them into tables of the database"
-        ) from None
-    except duckdb.Error as error:
-        raise ParameterError(f"{table!r} of {path!r} cannot be read ({type(error).__name__}): is it a view?") from None
-    opened = EngineTable(native_table(own, name, space, columns), own)
-    return opened if backend is None or own is backend else brought(readable(opened), backend)
+
+    path: str
+    backend: Any
+    catalog: str
+    """The name under which the backend knows the file."""
+
+    @classmethod
+    def attached(cls, path: str, backend: Any) -> Self | None:
+        """The file in a backend that may know it already."""
+        catalog = _attached_as(backend, path) if Path(path).is_file() else ""
+        return cls(path, backend, catalog) if catalog else None
+
+    @classmethod
+    def opened(cls, path: str, connect: Callable[[], Any]) -> Self:
+        """The file in a DuckDB that can reach no other one, nor an extension."""
+        if not Path(path).is_file():
+            raise ParameterError(f"there is no file {path!r}")
+        duckdb = import_optional("duckdb", extra="query", wanted_for="DuckDB databases")
+        backend, quoted = connect(), path.replace("'", "''")
+        try:
+            # The type is named: else what looks like another kind of database is opened by an extension.
+            attach = f"ATTACH '{quoted}' {{}} (TYPE duckdb, READ_ONLY)"
+            # By the name of the file, which views may use, unless DuckDB has a database or a schema of that name.
+            taken = "SELECT database_name FROM duckdb_databases() UNION SELECT schema_name FROM duckdb_schemas()"
+            is_taken = Path(path).stem.casefold() in {name for (name,) in backend.con.execute(taken).fetchall()}
+            backend.con.execute(attach.format(f"AS {fresh_name('database')}" if is_taken else ""))
+            # From now on; it cannot be taken back, and what does not fit into memory still spills.
+            backend.con.execute("SET enable_external_access = false")
+        except duckdb.Error as error:
+            raise ParameterError(
+                f"{path!r} cannot be opened as a DuckDB database ({type(error).__name__}): is it one, and is no other "
+                "process writing to it?"
+            ) from None
+        return cls(path, backend, _attached_as(backend, path))
+
+    def table(self, table: str | None, readings: Callable[[Any, Any], dict[str, Any]]) -> EngineTable:
+        """A table or view of the file, opened for reading alone."""
+        import duckdb
+        import ibis.expr.operations as ops
+
+        if table is None:
+            raise ParameterError(f"{self.path!r} is a database: say which table by table=...; {self._listed()}")
+        schema, name = split_name(table)
+        space = ops.Namespace(catalog=self.catalog, database=schema or "main")
+        execute, node = self.backend.con.execute, native_table(self.backend, name, space, {}).op()
+        try:
+            columns = readings(self.backend, node)
+            probe = f"SELECT * FROM {written_name(self.backend, name, space)} LIMIT"
+            execute(f"{probe} 0").fetchall()
+            _refuse_other_files(self.backend, f"{probe} 1")
+        except duckdb.CatalogException:
+            raise ParameterError(f"{self.path!r} has no table {table!r}; {self._listed()}") from None
+        except duckdb.PermissionException:
+            raise ParameterError(
+                f"{table!r} of {self.path!r} is a view that reads other files, which a database file that is opened "
+                "cannot do: open these files themselves, or load them into tables of the database"
+            ) from None
+        except duckdb.Error as error:
+            raise ParameterError(
+                f"{table!r} of {self.path!r} cannot be read ({type(error).__name__}): is it a view?"
+            ) from None
+        return EngineTable(native_table(self.backend, name, space, columns), self.backend)
+
+    def _listed(self) -> str:
+        # Not by Ibis, whose way of listing tables DuckDB 2 does not know any more.
+        question = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ?"
+        found = self.backend.con.execute(question, [self.catalog]).fetchall()
+        names = [name if schema == "main" else f"{schema}.{name}" for schema, name in found]
+        return f"it has: {', '.join(sorted(names))}" if names else "it has none"
 
 
 def _refuse_other_files(backend: Any, query: str) -> None:
@@ -62,29 +105,7 @@ def _refuse_other_files(backend: Any, query: str) -> None:
         return
 
 
-def _open_closed(path: str) -> tuple[Any, str]:
-    """A DuckDB that knows this file and can reach no other one, nor an extension; with the name that it has there."""
-    import duckdb
-
-    backend, quoted = memory_backend(), path.replace("'", "''")
-    try:
-        # The type is named: else what looks like another kind of database is opened by an extension.
-        attach = f"ATTACH '{quoted}' {{}} (TYPE duckdb, READ_ONLY)"
-        # By the name of the file, which views may use, unless DuckDB has a database or a schema of that name.
-        taken = "SELECT database_name FROM duckdb_databases() UNION SELECT schema_name FROM duckdb_schemas()"
-        is_taken = Path(path).stem.casefold() in {name for (name,) in backend.con.execute(taken).fetchall()}
-        backend.con.execute(attach.format(f"AS {fresh_name('database')}" if is_taken else ""))
-        # From now on; it cannot be taken back, and what does not fit into memory still spills.
-        backend.con.execute("SET enable_external_access = false")
-    except duckdb.Error as error:
-        raise ParameterError(
-            f"{path!r} cannot be opened as a DuckDB database ({type(error).__name__}): is it one, and is no other "
-            "process writing to it?"
-        ) from None
-    return backend, attached_as(backend, path)
-
-
-def attached_as(backend: Any, path: str) -> str:
+def _attached_as(backend: Any, path: str) -> str:
     """The name under which a DuckDB knows a file; empty if it does not."""
     for name, known in backend.con.execute("SELECT database_name, path FROM duckdb_databases()").fetchall():
         if known and Path(known).exists() and Path(known).samefile(path):
@@ -92,13 +113,15 @@ def attached_as(backend: Any, path: str) -> str:
     return ""
 
 
-def views_of(backend: Any, catalog: str) -> dict[str, set[str]]:
+def views_of(backend: Any, path: str) -> dict[str, set[str]]:
     """What the views of a database file read directly: each as schema.name in small letters.
 
     DuckDB keeps no account of it, so their text is read, and where that does not tell, more is named than is read:
     tables of the same name in other schemas; and all, where functions or macros may read anything.
     """
     from sqlglot.expressions import Func, GenerateSeries
+
+    catalog = _attached_as(backend, path)
 
     def listed(question: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = backend.con.execute(question, [catalog]).fetchall()
@@ -131,14 +154,3 @@ def _tables_in(sql: str) -> list[Any]:
         return []
     finally:
         log.disabled = was_disabled
-
-
-def _names(backend: Any, catalog: str) -> list[str]:
-    # Not by Ibis, whose way of listing tables DuckDB 2 does not know any more.
-    question = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ?"
-    found = backend.con.execute(question, [catalog]).fetchall()
-    return [name if schema == "main" else f"{schema}.{name}" for schema, name in found]
-
-
-def _listed(names: list[str]) -> str:
-    return f"it has: {', '.join(sorted(names))}" if names else "it has none"

@@ -1,4 +1,4 @@
-"""Import the optional libraries of this room, or say which extra brings them."""
+"""The optional libraries of this room: imported when they are needed, or named with the extra that brings them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ def import_ibis() -> Any:
     return import_optional("ibis", extra="query", wanted_for="questions over tables")
 
 
-def table_not_found() -> Any:
-    """The error by which Ibis says that there is no table of a name."""
-    return import_optional("ibis.common.exceptions", extra="query", wanted_for="questions over tables").TableNotFound
-
-
 def import_optional(module: str, *, extra: str, wanted_for: str) -> Any:
     """A module of an extra, by its dotted name."""
     try:
@@ -27,3 +22,9 @@ def import_optional(module: str, *, extra: str, wanted_for: str) -> Any:
         raise ParameterError(
             f'{wanted_for} need the library {missing}, which is not installed: pip install "viameter[{extra}]"'
         ) from None
+
+
+def is_of(value: Any, libraries: str, *names: str) -> bool:
+    """Whether a value is of a class of one of these names and libraries, or made of one: none is imported to ask."""
+    kinds = [kind for kind in type(value).__mro__ if kind.__name__ in names]
+    return any(kind.__module__.partition(".")[0] in libraries.split() for kind in kinds)

@@ -1,4 +1,4 @@
-"""Names of tables: fresh ones for what is opened, and "schema.table" taken apart."""
+"""Names of tables: fresh ones for what is opened, and "schema.table" taken apart; and what addresses are."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ def require_different(names: Sequence[str], *, where: str) -> None:
             how = "twice" if other == name else f"beside {other!r}"
             raise ParameterError(f"{where!r} has the column {name!r} {how}: expected different names, capitals apart")
         known[name.casefold()] = name
+
+
+def is_path(address: str) -> bool:
+    """Whether an address is that of files, here or by a URL; else of a server."""
+    return "://" not in address or address.startswith(("s3://", "http://", "https://"))
+
+
+def refuse_table(table: str | None, kind: str) -> None:
+    """Refuse the name of a table where what is opened is one."""
+    if table is not None:
+        raise ParameterError(f"table={table!r} names a table of a database, but a {kind} is one already")

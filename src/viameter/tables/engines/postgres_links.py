@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from threading import Timer
 from typing import Any
 
 from viameter.errors import ParameterError, SourceUnavailable
 from viameter.tables.engines.imports import import_ibis, import_optional
-from viameter.tables.engines.native_types import Reading, postgres_columns
 from viameter.tables.engines.turns import turn_of
 
 _ATTRIBUTE = "_viameter_link"
@@ -56,8 +55,8 @@ class PostgresLink:
     A backend without a link has a connection of somebody else's: it is never reopened or cut.
     """
 
-    def __init__(self, url: str, shown: str) -> None:
-        self._url, self._shown = url, shown
+    def __init__(self, url: str, shown: str, columns: Callable[..., dict[str, Any]]) -> None:
+        self._url, self._shown, self._columns = url, shown, columns
         self._connection: Any = None
         self._socket: socket.socket | None = None
         self._server: Server | None = None
@@ -77,7 +76,7 @@ class PostgresLink:
         # A second handle to the same socket: it is cut by it from other threads, and no other socket by mistake.
         self._socket = socket.socket(fileno=os.dup(connection.fileno()))
         try:
-            with self.within(LONGEST_ASIDE):
+            with self.aside():
                 require_utf8(connection)
                 self._process = _process(connection)
                 self._require_same(_server(connection))
@@ -88,7 +87,7 @@ class PostgresLink:
 
     def remember(self, backend: Any, schema: str | None, name: str) -> None:
         """Note what a table is like: whenever it is asked, it must be the same."""
-        self._tables[schema, name] = postgres_columns(backend, schema, name)
+        self._tables[schema, name] = self._columns(backend, schema, name)
 
     def require(self, backend: Any) -> None:
         """Make sure that the server answers, on another connection if need be, and that its tables can be read as they
@@ -121,6 +120,10 @@ class PostgresLink:
             yield
         finally:
             timer.cancel()
+
+    def aside(self) -> AbstractContextManager[None]:
+        """For what is asked of the server beside queries of questions: a connection that hangs meanwhile is cut."""
+        return self.within(LONGEST_ASIDE)
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -157,9 +160,7 @@ class PostgresLink:
                 "was spent"
             ) from None
 
-    def _require_table(
-        self, backend: Any, schema: str | None, name: str, columns: Mapping[str, Reading | None]
-    ) -> None:
+    def _require_table(self, backend: Any, schema: str | None, name: str, columns: Mapping[str, Any]) -> None:
         """Refuse a table that cannot be read, or whose columns are others than when it was opened; in one round trip.
 
         A table that is locked is not waited for: its query is abandoned.
@@ -168,7 +169,7 @@ class PostgresLink:
         usable = [column for column, reading in columns.items() if reading is not None]
         try:
             with self.within(LONGEST_TABLE, otherwise=self.abandon):
-                found = postgres_columns(backend, schema, name, reading=usable)
+                found = self._columns(backend, schema, name, usable)
         except psycopg.Error as error:
             raise SourceUnavailable(
                 f"a table of {self._shown} cannot be read as it was opened ({type(error).__name__}): is it there, may "
@@ -213,12 +214,6 @@ def with_link(backend: Any, link: PostgresLink) -> Any:
     """The backend with its link."""
     vars(backend)[_ATTRIBUTE] = link
     return backend
-
-
-def aside(backend: Any) -> AbstractContextManager[None]:
-    """For what is asked of a backend beside queries of questions: a connection that hangs meanwhile is cut."""
-    link = link_of(backend)
-    return nullcontext() if link is None else link.within(LONGEST_ASIDE)
 
 
 def require_utf8(connection: Any) -> None:

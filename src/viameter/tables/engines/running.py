@@ -14,12 +14,13 @@ from typing import Any
 
 from viameter.core.deadlines import in_line, seconds_left, while_awaited
 from viameter.tables.engines.compiled import Statement, compile_query, written_sql
+from viameter.tables.engines.engine import Job
 from viameter.tables.engines.errors import ConnectionLost, EngineError
-from viameter.tables.engines.jobs import Job, job_of
-from viameter.tables.engines.quiet import THREAD_NAME
 from viameter.tables.engines.table import EngineTable
 from viameter.tables.engines.turns import turn_of
 
+THREAD_NAME = "viameter query"
+"""The name of threads in which queries run."""
 HALF_A_SECOND = 0.5
 LOOK_AGAIN = 0.1
 """Seconds after which it is looked at again whether a query is still wanted, or has stopped."""
@@ -78,9 +79,8 @@ class _Running:
     """
 
     def __init__(self, table: EngineTable, statement: Statement) -> None:
-        self._table, self._statement, self._turn = table, statement, turn_of(table.backend)
-        self._seconds = seconds_left()
-        self._job: Job | None = None
+        self._engine, self._turn = table.engine, turn_of(table.backend)
+        self._job, self._is_asked = Job(table.backend, statement, seconds_left()), False
         self._gate, self.is_cancelled, self._is_abandoned = Lock(), False, False
         self._rows: list[Any] | None = None
         self._error: Exception | None = None
@@ -99,7 +99,7 @@ class _Running:
             self.begun = True
             self._news.put(None)
             if _IS_ENDING.is_set():
-                self._error = EngineError(self._table.backend.name, "the process ends")
+                self._error = EngineError(self._engine.name, "the process ends")
             elif has_turn and not self.is_cancelled:
                 self._fetch()
         finally:
@@ -111,20 +111,18 @@ class _Running:
             _UNDER_WAY.discard(self)
 
     def _fetch(self) -> None:
+        self._turn.drop_what_is_unused()
+        backend, query = self._job.backend, self._job.statement.query
+        self._is_asked = True
         try:
-            self._job = job = job_of(self._table.backend, self._statement, self._seconds)
-            self._turn.drop_what_is_unused()
-        except Exception as error:
-            self._error = error  # of this library: the engine was not asked yet
-            return
-        try:
-            if self._statement.query is not None:
+            if query is not None:
                 # Hands over small tables that the expression holds, if they are not there (any more).
-                self._table.backend._run_pre_execute_hooks(self._statement.query)
-            self._rows = job.fetch()
+                backend._run_pre_execute_hooks(query)
+            self._rows = self._engine.fetch(self._job)
         except BaseException as error:
             # The engine's error ends here: its text and its traceback may hold rows.
-            self._error = _sealed(job, error)
+            kind = ConnectionLost if self._engine.is_gone(backend) else EngineError
+            self._error = kind(self._engine.name, type(error).__name__)
 
     def hears(self, seconds: float) -> bool:
         """Wait until it has begun or is done, for some time; whether there was news."""
@@ -137,7 +135,7 @@ class _Running:
     def share(self) -> float | None:
         """The share of the work that is done."""
         try:
-            return None if self._job is None else self._job.share()
+            return self._engine.share(self._job) if self._is_asked else None
         except Exception:
             return None
 
@@ -150,17 +148,17 @@ class _Running:
         patient_until = time.monotonic() + ABANDON_AFTER
         while self.thread.is_alive() and not self.finished and time.monotonic() < until:
             with self._gate, suppress(Exception):
-                if self._job is not None and not self.finished:
-                    self._cancel_or_abandon(self._job, patient_until)
+                if self._is_asked and not self.finished:
+                    self._cancel_or_abandon(patient_until)
             self.hears(LOOK_AGAIN)
 
-    def _cancel_or_abandon(self, job: Job, patient_until: float) -> None:
+    def _cancel_or_abandon(self, patient_until: float) -> None:
         """Under the gate: neither reaches another query, nor the next connection."""
         if time.monotonic() < patient_until:
-            job.cancel()
+            self._engine.cancel(self._job)
         elif not self._is_abandoned:
             self._is_abandoned = True
-            job.abandon()
+            self._engine.abandon(self._job)
 
     def end(self, *, until: float) -> None:
         """Cancel, and wait until nothing of it runs any more."""
@@ -191,8 +189,3 @@ def _end_all() -> None:
 
 # A child has none of the threads of its parent.
 os.register_at_fork(after_in_child=_UNDER_WAY.clear)
-
-
-def _sealed(job: Job, error: BaseException) -> EngineError:
-    kind = type(error).__name__
-    return (ConnectionLost if job.lost() else EngineError)(job.backend.name, kind)

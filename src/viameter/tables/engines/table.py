@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from viameter.errors import ParameterError
-from viameter.tables.engines.capabilities import known_engine
 from viameter.tables.engines.compiled import CompiledQueries
 from viameter.tables.engines.imports import import_ibis
 from viameter.tables.engines.names import fresh_name
+from viameter.tables.engines.registry import engine_of
 
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file that an engine reads anew for each query: where it is, and what it was like when it was opened."""
-
-    path: str
-    view: str
-    """The name under which the engine reads it."""
-    stamp: tuple[int, int, int]
-    columns: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def opened(cls, backend: Any, path: str, view: str) -> File:
-        """A file as it is now."""
-        return cls(path, view, _stamp(path), _columns(backend, view))
-
-    def can_be_read(self, backend: Any) -> bool:
-        """Whether it has the columns that it had: other rows are read as they are. OSError if there is no file."""
-        return _stamp(self.path) == self.stamp or _columns(backend, self.view) == self.columns
-
-
-def _stamp(path: str) -> tuple[int, int, int]:
-    """What tells that a file was changed."""
-    found = Path(path).stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _columns(backend: Any, view: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, kind) for name, kind, *_ in backend.con.execute(f'DESCRIBE "{view}"').fetchall())
+if TYPE_CHECKING:
+    from viameter.tables.engines.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -53,8 +25,8 @@ class EngineTable:
     """The Ibis backend that runs it."""
     keeps: tuple[Any, ...] = ()
     """What must stay alive as long as the table does, such as frames that the engine reads in place."""
-    files: tuple[File, ...] = field(default=(), kw_only=True)
-    """What must be there when it is asked."""
+    files: tuple[Any, ...] = field(default=(), kw_only=True)
+    """What must be there when it is asked, as its engine knows it."""
     unusable: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of columns of types that questions cannot use; they are left out of the expression."""
     compiled: CompiledQueries = field(default_factory=CompiledQueries, kw_only=True)
@@ -66,7 +38,7 @@ class EngineTable:
         ibis = import_ibis()
         if not isinstance(self.expression, ibis.expr.types.Table):
             raise ParameterError(f"an EngineTable holds an Ibis table, not {type(self.expression).__name__}")
-        known_engine(getattr(self.backend, "name", type(self.backend).__name__))
+        engine_of(self.backend)
         operations = ibis.expr.operations
         for node in self.expression.op().find((operations.DatabaseTable, operations.SQLQueryResult)):
             if node.source is not self.backend:
@@ -76,9 +48,9 @@ class EngineTable:
                 )
 
     @property
-    def engine(self) -> str:
-        """The engine's name in Ibis: "duckdb", "postgres" or "pyspark"."""
-        return str(self.backend.name)
+    def engine(self) -> Engine:
+        """What runs it."""
+        return engine_of(self.backend)
 
     @property
     def ibis_schema(self) -> Any:
@@ -105,7 +77,7 @@ class EngineTable:
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}: {kind}" for name, kind in self.ibis_schema.items())
-        return f"EngineTable({self.engine}; {columns})"
+        return f"EngineTable({self.engine.name}; {columns})"
 
 
 def as_its_own(backend: Any) -> Any:

@@ -1,18 +1,30 @@
-"""A lock per backend: one query at a time, and between queries what is left over is dropped."""
+"""A lock per backend: one query at a time, and between queries what is left over is dropped.
+
+A lease is a backend that is free and answers, held by a question from before it is charged until it is answered: what
+waits for an engine is not charged yet, and what is charged waits for nothing. If the engine is gone, or works on a
+query that does not stop, this is known before anything is spent.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from viameter.tables.engines.capabilities import PYSPARK
+from viameter.errors import SourceUnavailable
+from viameter.tables.engines.registry import engine_of
+
+if TYPE_CHECKING:
+    from viameter.tables.engines.table import EngineTable
 
 _ATTRIBUTE = "_viameter_turn"
+_HELD: ContextVar[tuple[Turn, ...]] = ContextVar("held", default=())
+"""The backends that are held by what runs in this context, and by the threads that work for it."""
 
 
 class NoLock:
@@ -43,7 +55,7 @@ class Turn:
     lock: Lock | NoLock = field(default_factory=Lock)
     """Held by each query, as long as the engine works on it, whoever still waits for its rows."""
     reserved: Lock | NoLock = field(default_factory=Lock)
-    """Held for a question from before it is charged until it is answered (see `engines.leases`)."""
+    """Held for a question from before it is charged until it is answered (see `ready`)."""
     connection: int = 0
     """The number of the present connection: what was made on an earlier one is gone."""
     to_drop: deque[Callable[[], None]] = field(default_factory=deque)
@@ -73,7 +85,47 @@ def turn_of(backend: Any) -> Turn:
     """The turn of a backend. It hangs on the backend itself: Ibis takes two backends in memory for equal."""
     found: Turn | None = vars(backend).get(_ATTRIBUTE)
     if found is None:
-        # All tables of a Spark session are on one backend: those of one dataset must not wait for another's.
-        made = Turn(NoLock(), NoLock()) if backend.name == PYSPARK else Turn()
+        made = Turn(NoLock(), NoLock()) if engine_of(backend).runs_many else Turn()
         found = vars(backend).setdefault(_ATTRIBUTE, made)
     return found
+
+
+@contextmanager
+def ready(tables: Sequence[EngineTable], *, patience: float | None = None) -> Iterator[None]:
+    """Hold the backend of these tables, alone, once it is free and answers.
+
+    SourceUnavailable, and nothing was asked of it, if the tables cannot be reached, or if after `patience` seconds
+    another query still runs there. To hold a backend that is held here already is to go on.
+
+    >>> from viameter.tables.engines import open_source, run
+    >>> flights = open_source({"carrier": ["UA", "AA"]})
+    >>> with ready([flights]):
+    ...     run(flights, flights.expression.agg(n=flights.expression.count()))
+    [{'n': 2}]
+    """
+    backend = tables[0].backend
+    turn = turn_of(backend)
+    if any(turn is held for held in _HELD.get()):
+        yield
+        return
+    with turn.reserved:
+        probe(tables, patience=patience)
+        token = _HELD.set((*_HELD.get(), turn))
+        try:
+            yield
+        finally:
+            _HELD.reset(token)
+
+
+def probe(tables: Sequence[EngineTable], *, patience: float | None = None) -> None:
+    """Find out whether tables of one backend can be reached, and see to it if they can be; else SourceUnavailable."""
+    backend = tables[0].backend
+    engine, turn = engine_of(backend), turn_of(backend)
+    if not turn.lock.acquire(timeout=-1 if patience is None else patience):
+        raise SourceUnavailable(
+            f"{engine.name} still works on a query that was cancelled: try again when it has ended; nothing was spent"
+        )
+    try:
+        engine.require_reachable(backend, tables)
+    finally:
+        turn.lock.release()

@@ -26,7 +26,6 @@ MOST_ROWS = 40
 """Groups or columns that are shown; of the others it is said how many there are."""
 LONGEST = 48
 """Characters of a name or a value that are shown."""
-ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +202,7 @@ def limit_words(unit: Unit, asked: Limits) -> str:
 
 def engine_name(session: Session) -> str:
     """Where the rows are."""
-    engine = session.engine_tables[0].engine
-    return ENGINES.get(engine, printable(engine))
+    return str(session.engine_tables[0].engine.title)
 
 
 def _listed(names: list[str]) -> str:
