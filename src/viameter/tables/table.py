@@ -22,7 +22,7 @@ from viameter.tables.cost import Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
 from viameter.tables.formula import Formula
-from viameter.tables.grouping import grouping
+from viameter.tables.grouping import grouping, require_groups
 from viameter.tables.plans import Plan
 from viameter.tables.preview import Preview, Standing, binding
 from viameter.tables.public_tables import PublicTable
@@ -31,6 +31,7 @@ from viameter.tables.question import (
     Aggregates,
     All,
     Asked,
+    Found,
     Groups,
     HeavyHitters,
     Question,
@@ -266,6 +267,7 @@ class Table:
         `keep="first by time"`, those with the least values of a column.
         """
         asked = Limits(rows, groups, per_group, keep)
+        require_rows_of_units(self.unit)
         require_limits(self.unit, asked)
         require_order(self.schema, asked)
         return replace(self, limits=self.limits.tightened(asked))
@@ -283,9 +285,12 @@ class Table:
         keys that are not listed make one more group. Without keys, those are shown that occur often enough, which costs
         a delta.
         """
-        groups = read_groups(columns, keys=keys, other=other, edges=edges)
+        keys, edges = (list(given) if isinstance(given, Iterator) else given for given in (keys, edges))
+        names = read_names(columns, "group_by")
         # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
-        if grouping(self.schema, groups).keys is None:
+        require_groups(self.schema, names, keys=keys, edges=edges, other=other)
+        groups = read_groups(names, keys=keys, other=other, edges=edges)
+        if isinstance(groups, Found) and grouping(self.schema, groups).keys is None:
             require_delta(self.backend.measure.zero)
         return Grouped(self, groups)
 
@@ -510,13 +515,18 @@ def require_limits(unit: Unit, asked: Limits) -> None:
     """Refuse limits that a unit does not have, or that let more count than the table allows."""
     if not asked.given:
         return
-    if unit.rows_without_limit is not None:
-        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
+    require_rows_of_units(unit)
     allowed = unit.limits
     for name in ("rows", "groups", "per_group"):
         most, wanted = getattr(allowed, name), getattr(asked, name)
         if most is not None and wanted is not None and wanted > most:
             raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
+
+
+def require_rows_of_units(unit: Unit) -> None:
+    """Refuse to limit the rows of what is one row itself."""
+    if unit.rows_without_limit is not None:
+        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
 
 
 def _formula(given: Any, where: str) -> Formula:

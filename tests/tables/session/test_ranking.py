@@ -113,10 +113,7 @@ def test_top_keys_of_added_units_requires_units_that_are_there_or_not() -> None:
         slugs = [node.theorem.slug for node in made.explain(1).derivation.nodes()]
         assert "top-k-by-peeling" in slugs and "top-keys-of-added-units" not in slugs
     noises = [
-        grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)).top(2)
-        .preview(spend=vm.pure("1/2"))
-        .rows[0]
-        .noise
+        grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)).top(2).preview(spend=vm.pure("1/2")).rows[0].noise
         for replace in (False, True)
     ]
     assert noises == ["exponential 36", "exponential 72"]
