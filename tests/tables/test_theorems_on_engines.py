@@ -54,8 +54,8 @@ def question(columns: Columns, unit: vm.tables.Unit, change: Callable[[Any], Any
 
 def integers(asked: Any) -> dict[Any, list[int]]:
     """The exact integers of each statistic, before noise."""
-    statistics = list(dict.fromkeys(s for reading in asked.readings.values() for s in reading.statistics))
-    found = asked.collecting(asked.table.relation.rows(), statistics)
+    statistics = list(dict.fromkeys(s for reading in asked.plan.readings.values() for s in reading.statistics))
+    found = asked.plan.collecting(asked.plan.relation.rows(), statistics)
     return {statistic: numbers.tolist() for statistic, numbers in zip(statistics, found, strict=True)}
 
 
@@ -64,8 +64,8 @@ def assert_within_bounds(left: Any, right: Any) -> None:
     there = integers(right)
     for statistic, here in integers(left).items():
         moved = [abs(a - b) for a, b in zip(here, there[statistic], strict=True)]
-        one = contributing(left.table.relation, statistic, left.collecting, vm.L1Distance()).map(1)
-        two = contributing(left.table.relation, statistic, left.collecting, vm.L2Distance()).map(1)
+        one = contributing(left.plan.relation, statistic, left.plan.collecting, vm.L1Distance()).map(1)
+        two = contributing(left.plan.relation, statistic, left.plan.collecting, vm.L2Distance()).map(1)
         assert sum(moved) <= one and sum(step**2 for step in moved) <= Fraction(two) ** 2, (statistic, here)
 
 
@@ -137,7 +137,7 @@ def row_that_a_join_doubles() -> Any:
 def test_units_that_are_several_rows_are_counted_within_bounds(opened: Callable[[], Any]) -> None:
     asked = opened().agg(n=vm.count_units())
     ((statistic, (number,)),) = integers(asked).items()  # all rows are of one unit: without it, the count is 0
-    assert number <= contributing(asked.table.relation, statistic, asked.collecting, vm.L1Distance()).map(1)
+    assert number <= contributing(asked.plan.relation, statistic, asked.plan.collecting, vm.L1Distance()).map(1)
 
 
 # --- one by one ------------------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_a_public_join_gives_no_more_rows_than_the_bound_says_whatever_the_colla
     table = vm.open(nocase.table("two"), unit=vm.per_row(), budget=vm.pure(1))
     asked = table.join(public({"two": ["a", "A"], "z": [1, 2]}), on="two").agg(n=vm.count())
     ((statistic, (number,)),) = integers(asked).items()
-    assert number <= contributing(asked.table.relation, statistic, asked.collecting, vm.L1Distance()).map(1)
+    assert number <= contributing(asked.plan.relation, statistic, asked.plan.collecting, vm.L1Distance()).map(1)
 
 
 def test_a_private_join_is_on_the_unit_whatever_the_collation(nocase: Any) -> None:

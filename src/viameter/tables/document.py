@@ -68,7 +68,7 @@ def question_from_json(entry: Mapping[str, Any], where: str = "question") -> Que
     if unknown:
         raise FormatError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     version = entry.get("version", 1)
-    if isinstance(version, bool) or version not in range(1, VERSION + 1):
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise FormatError(f"{where}: version={plain(version)}: this version of the library reads 1 to {VERSION}")
     limits = _limits(entry["limit"], f"{where}: limit") if "limit" in entry else Limits()
     groups, asked = _asked(entry, where)
@@ -184,7 +184,7 @@ def _join(entry: Mapping[str, Any], where: str) -> Step:
 STEPS: dict[str, Callable[[Mapping[str, Any], str], Step]] = {
     "filter": lambda entry, where: Filter(_formula(entry["filter"], where)),
     "derive": _derive,
-    "select": lambda entry, where: Select(_column_list(entry["select"], where)),
+    "select": lambda entry, where: Select(_column_list(entry["select"], where, least=0)),
     "join": _join,
     "sample": _sample,
 }

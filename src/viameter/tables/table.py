@@ -17,12 +17,12 @@ from viameter.ledger import Ledger
 from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
-from viameter.tables.contributing import require_limits, require_order
+from viameter.tables.contributing import require_limits, require_order, require_rows_of_units
 from viameter.tables.cost import Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
 from viameter.tables.formula import Formula
-from viameter.tables.grouping import grouping
+from viameter.tables.grouping import grouping, require_groups
 from viameter.tables.plans import Plan
 from viameter.tables.preview import Preview, Standing, binding
 from viameter.tables.public_tables import PublicTable
@@ -31,6 +31,7 @@ from viameter.tables.question import (
     Aggregates,
     All,
     Asked,
+    Found,
     Groups,
     HeavyHitters,
     Question,
@@ -274,6 +275,7 @@ class Table:
         `keep="first by time"`, those with the least values of a column.
         """
         asked = Limits(rows, groups, per_group, keep)
+        require_rows_of_units(self.unit)
         require_limits(self.unit, asked)
         require_order(self.schema, asked)
         return replace(self, limits=self.limits.tightened(asked))
@@ -291,9 +293,12 @@ class Table:
         keys that are not listed make one more group. Without keys, those are shown that occur often enough, which costs
         a delta.
         """
-        groups = read_groups(columns, keys=keys, other=other, edges=edges)
+        keys, edges = (list(given) if isinstance(given, Iterator) else given for given in (keys, edges))
+        names = read_names(columns, "group_by")
         # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
-        if grouping(self.schema, groups).keys is None:
+        require_groups(self.schema, names, keys=keys, edges=edges, other=other)
+        groups = read_groups(names, keys=keys, other=other, edges=edges)
+        if isinstance(groups, Found) and grouping(self.schema, groups).keys is None:
             require_delta(self.backend.measure.zero)
         return Grouped(self, groups)
 
