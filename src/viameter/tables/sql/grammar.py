@@ -77,15 +77,15 @@ def parser() -> Any:
     class Reader(Parser):
         """Without functions of its own."""
 
-        FUNCTIONS = dict[str, Any]()
-        FUNCTION_PARSERS = dict[str, Any](
+        FUNCTIONS = dict[str, Any]()  # noqa: RUF012
+        FUNCTION_PARSERS = dict[str, Any](  # noqa: RUF012
             CAST=Parser.FUNCTION_PARSERS["CAST"],
             TRY_CAST=Parser.FUNCTION_PARSERS["TRY_CAST"],
             SAFE_CAST=Parser.FUNCTION_PARSERS["TRY_CAST"],
             EXTRACT=Parser.FUNCTION_PARSERS["EXTRACT"],
         )
-        NO_PAREN_FUNCTIONS = dict[Any, Any]()
-        NO_PAREN_FUNCTION_PARSERS = dict[str, Any](CASE=Parser.NO_PAREN_FUNCTION_PARSERS["CASE"])
+        NO_PAREN_FUNCTIONS = dict[Any, Any]()  # noqa: RUF012
+        NO_PAREN_FUNCTION_PARSERS = dict[str, Any](CASE=Parser.NO_PAREN_FUNCTION_PARSERS["CASE"])  # noqa: RUF012
 
         def expression(self, exp_class: Any, *args: Any, **kwargs: Any) -> Any:
             """A node, with where it begins and ends."""

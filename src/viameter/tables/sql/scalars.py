@@ -256,7 +256,7 @@ class Scalars:
         return case(*parts, NULL if default is None else self.read(default, depth))
 
     def _read_cast(self, node: Any, depth: int) -> Scalar:
-        self.only(node, "this", "to", "requires_string")
+        self.only(node, "this", "to", "safe", "requires_string")
         kind = self.kind(node.args["to"])
         value = self.read(node.this, depth)
         if value.is_constant and isinstance(value.constant, str) and kind in (Kind.DATE, Kind.TIMESTAMP):
@@ -297,16 +297,19 @@ class Scalars:
         return function.make(*(self.read(one, depth) for one in self._arguments(node, function.units)))
 
     def _arguments(self, node: Any, units: bool) -> list[Any]:
-        """Arguments, of which a word such as MONTH is read as text where a function takes one."""
+        """Arguments, the last of which is a word such as MONTH where a function takes one and has no unit as text."""
+        given = list(node.expressions)
+        if not units or (type(given[0]).__name__ == "Literal" and given[0].is_string):
+            return given
         from sqlglot import exp
 
-        def as_text(one: Any) -> Any:
-            is_week = isinstance(one, exp.Anonymous) and one.name.upper() == "WEEK" and len(one.expressions) == 1
-            if isinstance(one, exp.Column) and not one.table and one.name.upper() in UNITS and not one.this.quoted:
-                return exp.Literal.string(one.name)
-            return exp.Literal.string(f"WEEK({one.expressions[0].name})") if is_week else one
-
-        return [as_text(one) for one in node.expressions] if units else list(node.expressions)
+        last = given[-1]
+        is_week = type(last).__name__ == "Anonymous" and last.name.upper() == "WEEK" and len(last.expressions) == 1
+        if is_week:
+            given[-1] = exp.Literal.string(f"WEEK({last.expressions[0].name})")
+        elif type(last).__name__ == "Column" and not last.table and last.name.upper() in UNITS:
+            given[-1] = exp.Literal.string(last.name)
+        return given
 
 
 UNITS = ("DAY", "WEEK", "ISOWEEK", "MONTH", "QUARTER", "YEAR", "ISOYEAR", "HOUR", "MINUTE", "SECOND")

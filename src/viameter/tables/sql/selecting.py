@@ -68,7 +68,7 @@ class Selecting:
         if not self.named:
             raise self.text.at(
                 self.items[0].node if self.items else select,
-                "rows and their values are never shown: ask an aggregate, as in SELECT ward, COUNT(*) ... GROUP BY ward",
+                "values of rows are never shown: ask an aggregate, as in SELECT ward, COUNT(*) ... GROUP BY ward",
             )
         if len(self.named) > MOST_AGGREGATES:
             raise self.text.at(select, f"at most {MOST_AGGREGATES} aggregates are asked at once")
@@ -212,7 +212,7 @@ class Selecting:
         for group in self.groups:
             if group.scalar.column == name:
                 return Scalar({"column": group.name})
-        hint = f"ask an aggregate of it, as in AVG({name}), or write it after GROUP BY"
+        hint = f"write GROUP BY {name}, or an aggregate of it"
         raise self.text.at(node, f"{name} has a value in each row, and rows are never shown: {hint}")
 
     def _ordering(self, node: Any, after: Scalars) -> Ordering:
