@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -15,7 +16,7 @@ from viameter.tables.sql.places import Text
 
 PUBLIC, FOUND = "PUBLIC_GROUPS", "LAPLACE_THRESHOLD"
 EXAMPLE = "OPTIONS(epsilon = 1, delta = 1e-6, privacy_unit_column = patient)"
-MOST_GROUPS = 100_000
+NUMBER = re.compile(r"[0-9]+(?:[.][0-9]*)?(?:[eE]([+-]?[0-9]{1,9}))?|[.][0-9]+(?:[eE]([+-]?[0-9]{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,10 @@ class _Reader:
         """A number, to the digit that was written."""
         first = self.place
         written = self._word("NUMBER", "a number that is 0 or more")
-        if len(written) > 100 or abs(int((written.lower().partition("e")[2] or "0").lstrip("+") or "0")) > 300:
+        match = NUMBER.fullmatch(written)
+        if match is None or len(written) > 100 or abs(int(match[1] or match[2] or 0)) > 300:
             self.place = first
-            raise self._error("the number has too many digits")
+            raise self._error("expected a number of a moderate size, such as 1, 0.5 or 1e-6")
         return exact(written)
 
     def count(self) -> int:

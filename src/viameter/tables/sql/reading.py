@@ -149,6 +149,9 @@ def _parsed(tokens: Sequence[Any], text: Text) -> Any:
         raise _misparsed(problem, tokens, text) from None
     except RecursionError:
         raise text.error(TOO_DEEP, first.start, first.end + 1) from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        # On some texts that are no SQL, the parser fails on itself.
+        raise text.error("this is not understood", first.start, tokens[-1].end + 1) from None
     tree = trees[0]
     while type(tree).__name__ in ("Subquery", "Paren") and not tree.args.get("alias"):
         tree = tree.this
