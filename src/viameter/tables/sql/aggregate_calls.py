@@ -147,7 +147,9 @@ class AggregateCalls:
         only = node.expressions[0] if len(node.expressions) == 1 else None
         unit = self.scope.unit
         if not unit:
-            raise ParameterError("which column names the unit? Write OPTIONS(privacy_unit_column = ...)")
+            raise ParameterError(
+                "which column names the unit? Write OPTIONS(privacy_unit_column = ...), and keep it in subqueries"
+            )
         if type(only).__name__ != "Column" or self.scope.name_of(only, self.text) not in unit:
             raise ParameterError(
                 f"distinct values are counted of the privacy unit alone, {' or '.join(sorted(unit))}: group by the "

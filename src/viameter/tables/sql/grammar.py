@@ -24,7 +24,7 @@ def tokenizer() -> Any:
         "SELECT", "FROM", "WHERE", "HAVING", "LIMIT", "OFFSET", "AND", "OR", "NOT", "IN", "IS", "NULL", "TRUE", "FALSE",
         "LIKE", "ILIKE", "BETWEEN", "CASE", "WHEN", "THEN", "ELSE", "END", "ON", "USING", "JOIN", "LEFT", "RIGHT",
         "INNER", "OUTER", "FULL", "CROSS", "NATURAL", "UNION", "INTERSECT", "EXCEPT", "DISTINCT", "ALL", "EXISTS",
-        "WITH", "FILTER", "OVER", "ESCAPE", "ASC", "DESC", "UNNEST", "INTERVAL", "QUALIFY", "WINDOW",
+        "WITH", "FILTER", "OVER", "ESCAPE", "ASC", "DESC", "UNNEST", "INTERVAL", "QUALIFY", "WINDOW", "RECURSIVE",
     )  # fmt: skip
 
     class Tokens(Tokenizer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,12 @@ from viameter.errors import ParameterError, SqlError
 from viameter.tables.sql.grammar import END, START
 
 LONGEST_SHOWN = 60
+FIRST_WORDS = {
+    "Select": "SELECT", "Case": "CASE", "Cast": "CAST", "Exists": "EXISTS", "Unnest": "UNNEST", "Interval": "INTERVAL",
+    "Extract": "EXTRACT", "Not": "NOT", "Limit": "LIMIT", "Offset": "OFFSET", "Where": "WHERE", "Having": "HAVING",
+    "Group": "GROUP BY", "Order": "ORDER BY", "Join": "JOIN", "Qualify": "QUALIFY", "With": "RECURSIVE",
+}  # fmt: skip
+"""With which word a node starts, whose own place the parser does not tell."""
 IN_SQL = (
     ('.cast("integer") or .cast("real")', "CAST(... AS INT64) or CAST(... AS FLOAT64)"),
     ('.cast("integer")', "CAST(... AS INT64)"),
@@ -44,13 +51,18 @@ class Text:
 
     def span(self, node: Any) -> tuple[int, int]:
         """Where a node stands, with the parentheses that close in it."""
-        starts, ends = [], []
-        for one in node.walk():
-            starts += [one.meta[key] for key in (START, "start") if key in one.meta]
+        begins: dict[int, int] = {}
+        ends = []
+        for one in reversed(list(node.walk())):  # parts before what they are part of
+            known = [one.meta[key] for key in (START, "start") if key in one.meta]
+            known += [begins[id(part)] for part in one.iter_expressions() if id(part) in begins]
+            if known:
+                begins[id(one)] = self._first_word(one, min(known))
             ends += [one.meta[END]] if END in one.meta else []
-        if not starts:
+        if id(node) not in begins:
             return 0, min(len(self.text), LONGEST_SHOWN)
-        start, end = min(starts), max([*ends, min(starts)])
+        start = begins[id(node)]
+        end = max([*ends, start])
         while self.text[start:end].count("(") > self.text[start:end].count(")"):
             rest = self.text[end:]
             space = len(rest) - len(rest.lstrip())
@@ -58,6 +70,15 @@ class Text:
                 break
             end += space + 1
         return start, end
+
+    def _first_word(self, node: Any, start: int) -> int:
+        """Where a node starts with the word before what the parser tells the place of."""
+        word = node.this.name if type(node).__name__ == "Kwarg" else FIRST_WORDS.get(type(node).__name__)
+        if not word:
+            return start
+        first = max(0, start - LONGEST_SHOWN)
+        before = re.search(rf"\b{re.escape(word)}\b[^A-Za-z]*$", self.text[first:start], re.IGNORECASE)
+        return start if before is None else first + before.start()
 
     @contextmanager
     def blaming(self, node: Any) -> Iterator[None]:

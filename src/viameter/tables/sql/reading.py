@@ -76,8 +76,9 @@ def read_sql(
 
 def _read(select: Any, text: Text, known: Known, options: Options, clause: tuple[int, int]) -> SqlQuestion:
     for name, problem in NOT_ASKED.items():
-        if select.args.get(name):
-            raise text.at(select, problem)
+        found = select.args.get(name)
+        if found:
+            raise text.at(found[0] if isinstance(found, list) else found, problem)
     sources = Sources(text, known)
     sources.only(select, *PARTS)
     scope = sources.rows(select, {})

@@ -144,6 +144,8 @@ class Scalars:
         if found is not None:
             return found
         name = type(node).__name__
+        if name == "Column" and type(node.this).__name__ == "Star":
+            name = "Star"
         reader = getattr(self, f"_read_{name.lower()}", None)
         if name in BINARY:
             reader = self._binary

@@ -191,8 +191,8 @@ class Selecting:
             if is_aggregate(node):
                 return Scalar({"column": self._aggregate(node)})
             kind = type(node).__name__
-            if kind == "Window" and is_aggregate(node.this):
-                raise self.text.at(node, "window functions (OVER) give a number to each row; leave OVER (...) out")
+            if kind == "Window":
+                raise self.text.at(node, "window functions (OVER) give a number to each row: leave OVER (...) out")
             if kind == "Column" and with_aliases and not node.table:
                 named = [scalar for name, scalar in self.shown.items() if _is_called(name, node)]
                 if named:
