@@ -70,6 +70,14 @@ HOSTILE = {
     "lambda": "SELECT COUNT(*) FROM visits WHERE x -> x",
 }
 
+WORDS = """
+SELECT FROM WHERE GROUP~BY ORDER~BY HAVING LIMIT visits wait ward late ( ) , * + - / % = <> < AND OR NOT IN IS
+NULL LIKE BETWEEN CASE WHEN THEN ELSE END AS n COUNT(*) COUNT( SUM(
+""AVG(wait,~contribution_bounds_per_row~=>~(0,~9)) 1 2.5 'A' "x" JOIN RIGHT~JOIN UNNEST(['A']) ON ""USING WITH
+DISTINCT OPTIONS DIFFERENTIAL_PRIVACY epsilon [ ] => ; . CAST( EXTRACT( YEAR DATE day FILTER OVER UNION EXISTS
+INTERVAL :: || `w` LEFT OFFSET DESC NULLS~FIRST WITHIN~GROUP ALL TRUE
+"""
+
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_refused_with_a_place(name: str) -> None:
@@ -98,16 +106,7 @@ def test_the_place_of_a_sign_that_may_not_stand_there_is_told() -> None:
 
 
 def test_no_text_whatever_makes_another_error() -> None:
-    words = [
-        word.replace("~", " ")
-        for word in (
-            "SELECT FROM WHERE GROUP~BY ORDER~BY HAVING LIMIT visits wait ward late ( ) , * + - / % = <> < AND OR "
-            "NOT IN IS NULL LIKE BETWEEN CASE WHEN THEN ELSE END AS n COUNT(*) COUNT( SUM( "
-            """AVG(wait,~contribution_bounds_per_row~=>~(0,~9)) 1 2.5 'A' "x" JOIN RIGHT~JOIN UNNEST(['A']) ON """
-            "USING WITH DISTINCT OPTIONS DIFFERENTIAL_PRIVACY epsilon [ ] => ; . CAST( EXTRACT( YEAR DATE day "
-            "FILTER OVER UNION EXISTS INTERVAL :: || `w` LEFT OFFSET DESC NULLS~FIRST WITHIN~GROUP ALL TRUE "
-        ).split()
-    ]
+    words = [word.replace("~", " ") for word in WORDS.split()]
     draw, read = random.Random(3), 0
     start = ["SELECT", "COUNT(*)", "FROM", "visits"]
     for _ in range(3_000):

@@ -202,10 +202,10 @@ KEYS = read_groups(["ward"], keys=["A", "B"])
 def test_groups_are_listed_by_a_right_join_or_in_options() -> None:
     for sql in (
         "SELECT w, COUNT(*) AS n FROM visits RIGHT JOIN UNNEST(['A', 'B']) AS w ON visits.ward = w GROUP BY w",
-        "SELECT w, COUNT(*) AS n FROM visits v RIGHT OUTER JOIN UNNEST(['A', 'B', 'A']) w ON v.ward = w GROUP BY v.ward",
+        "SELECT w, COUNT(*) AS n FROM visits v RIGHT OUTER JOIN UNNEST(['A', 'B', 'A']) w ON v.ward = w GROUP BY 1",
         "SELECT w, COUNT(*) AS n FROM visits RIGHT JOIN UNNEST(['A', 'B']) AS t(w) ON ward = t.w GROUP BY 1",
         "SELECT code, COUNT(*) AS n FROM visits RIGHT JOIN wards ON ward = code GROUP BY code",
-        "SELECT c, COUNT(*) AS n FROM visits RIGHT JOIN (SELECT DISTINCT code AS c FROM wards) AS w ON ward = c GROUP BY 1",
+        "SELECT c, COUNT(*) AS n FROM visits RIGHT JOIN (SELECT DISTINCT code c FROM wards) w ON ward = c GROUP BY c",
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(groups = ['A', 'B']) ward, COUNT(*) AS n FROM visits GROUP BY ward",
     ):
         found = read(sql, tables={"wards": WARDS})
