@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Any
 
 HOME = "viameter.tables"
+RENAMED = {"Question": "Query", "Ranking": "Query", "HeavyHitters": "Query", "SelectedAnswer": "Answer"}
+"""Classes that were there, with what is in their place."""
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -41,8 +43,9 @@ def moved(old: str) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {old!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(HOME), name)
-        warnings.warn(f"{old} is called {HOME} now: {HOME}.{name}", DeprecationWarning, stacklevel=2)
+        now = RENAMED.get(name, name)
+        found = getattr(importlib.import_module(HOME), now)
+        warnings.warn(f"{old} is called {HOME} now: {HOME}.{now}", DeprecationWarning, stacklevel=2)
         return found
 
     return get

@@ -18,7 +18,7 @@ from tests.threads import in_threads
 
 import viameter as vm
 from viameter.service import desk
-from viameter.tables.written import release_of
+from viameter.tables import Query
 
 Start = Callable[..., Running]
 ANALYST = "analyst-visits"
@@ -234,13 +234,13 @@ def test_many_at_once_under_one_key_get_one_answer(running: Running) -> None:
 
 def test_too_many_waiting_are_told_to_come_back(run_service: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     running = run_service(limits={"queries": 1, "waiting": 1})
-    gate = threading.Event()
+    gate, ask = threading.Event(), Query.release_for
 
     def waiting(*given: Any, **options: Any) -> Any:
         assert gate.wait(PATIENCE)
-        return release_of(*given, **options)
+        return ask(*given, **options)
 
-    monkeypatch.setattr(desk, "release_of", waiting)
+    monkeypatch.setattr(Query, "release_for", waiting)
     for number in range(2):
         assert running.ask(ANALYST, key=f"full-{number}", prefer="wait=0").status_code == 202
     busy = running.ask(ANALYST, key="too-late")
@@ -288,6 +288,7 @@ def test_a_limit_that_is_set_while_a_question_is_about_to_be_charged_holds(
 ) -> None:
     running = run_service()
     asked: list[Any] = []
+    ask = Query.release_for
 
     def after_a_limit_is_set(*given: Any, **named: Any) -> Any:
         if not asked:
@@ -295,9 +296,9 @@ def test_a_limit_that_is_set_while_a_question_is_about_to_be_charged_holds(
             path = f"/datasets/visits/budgets/{ANALYST}"
             assert running.api("custodian-visits", "PUT", path, json=limit).status_code == 200
         asked.append(given)
-        return release_of(*given, **named)
+        return ask(*given, **named)
 
-    monkeypatch.setattr(desk, "release_of", after_a_limit_is_set)
+    monkeypatch.setattr(Query, "release_for", after_a_limit_is_set)
     spent = running.spent()
     assert error(running.ask(ANALYST)) == (409, "over_budget")
     assert (len(asked), running.spent()) == (2, spent)

@@ -79,7 +79,7 @@ def read_unit(written: str) -> Any:
     """
     import viameter as vm
     from viameter.tables.spaces import UnitDistance
-    from viameter.tables.written_values import read_unit as read_unit_table
+    from viameter.tables.units import read_unit as read_unit_table
 
     text = written.strip()
     word, _, rest = text.partition(" ")

@@ -12,10 +12,12 @@ from typing import Any
 import viameter as vm
 from viameter.core import Loss
 from viameter.errors import AnswerLost, FormatError, LedgerUnavailable, OverBudget
+from viameter.tables.cost import COST_KEYS, Cost, cost_from_json, mapping, read_loss
+from viameter.tables.document import QUESTION_KEYS, question_from_json
 from viameter.tables.preview import Standing, binding
 from viameter.tables.showing.words import budget_words
-from viameter.tables.written import QUESTION_KEYS, mapping, preview_of, read_cost, read_question, release_of
-from viameter.tables.written_values import read_loss, read_unit
+from viameter.tables.table import Query, Table
+from viameter.tables.units import read_unit
 
 Say = Callable[..., None]
 TABLE_KEYS = {
@@ -32,7 +34,7 @@ TABLE_KEYS = {
     "scopes",
     "by",
 }
-ENTRY_KEYS = {*QUESTION_KEYS, "name", "key"}
+ENTRY_KEYS = {*QUESTION_KEYS, *COST_KEYS, "name", "key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def run_file(request: Request, say: Say) -> int:
     if "ledger" not in document["table"] and any(key is not None for *_, key in asked):
         raise FormatError('key: answers are kept under keys where [table] has ledger = "budget.db"')
     for _, question, cost, _ in asked:
-        preview_of(question, cost)
+        question.preview_for(cost)
     if request.release or request.dry_run is not None:
         return _release(table, asked, request, say)
     return _preview(table, asked, request, say)
@@ -79,23 +81,23 @@ def _preview(table: Any, asked: list[Any], request: Request, say: Say) -> int:
             if not request.as_json:
                 say(f"{name}\nanswered before under the key {key!r}: the same answer costs nothing more\n")
             continue
-        preview = preview_of(question, cost)
+        preview = question.preview_for(cost)
         losses.append(preview.loss)
         rows = [{"aggregate": row.name, "loss": repr(row.loss), "widths": row.widths} for row in preview.rows]
         results.append({"question": name, "loss": preview.loss.to_json(), "aggregates": rows})
         if not request.as_json:
             say(f"{name}\n{preview!r}\n")
     total = table.budget.measure.total([table.spent, *losses])
-    too_small = [one for one in table.session.budgets if not _has_room(one, losses)]
+    too_small = [one for one in table.budgets if not _has_room(one, losses)]
     fits = not too_small
     if request.as_json:
         document = {"total": total.to_json(), "budget": table.budget.to_json(), "fits": fits, "questions": results}
-        document["budgets"] = [_standing(one) for one in table.session.budgets]
+        document["budgets"] = [_standing(one) for one in table.budgets]
         say(json.dumps(document, default=str, indent=2))
     else:
         said = "which fits" if fits else "which does NOT fit"
         say(f"all questions together: {total!r} of {table.budget!r}, {said}; nothing was spent")
-        if len(table.session.budgets) > 1:
+        if len(table.budgets) > 1:
             for one in too_small:
                 say(f"too little is left of {one.name!r}: {one.left!r}")
     return 0 if fits else 1
@@ -108,7 +110,7 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
     for place, (name, question, cost, key) in enumerate(asked, start=1):
         try:
             # Of made-up rows nothing is charged or stored.
-            answer = release_of(question, cost, key=None if practice else key)
+            answer = question.release_for(cost, key=None if practice else key)
         except (OverBudget, AnswerLost) as problem:
             results.append({"question": name, "error": str(problem)})
             code = 1
@@ -122,11 +124,11 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
             say(f"{name}\n{answer!r}\n")
     if request.as_json:
         amounts = {"made_up_rows": practice, "spent": table.spent.to_json(), "left": table.left.to_json()}
-        amounts["budgets"] = [_standing(one) for one in table.session.budgets]
+        amounts["budgets"] = [_standing(one) for one in table.budgets]
         say(json.dumps({**amounts, "questions": results}, default=str, indent=2))
     else:
         made_up = " (of made-up rows: nothing was spent)" if practice else ""
-        budgets = table.session.budgets
+        budgets = table.budgets
         for words in budget_words(budgets, binding(budgets)):
             say(f"{words}{made_up}")
     return code
@@ -145,13 +147,13 @@ def _has_room(one: Standing, losses: list[Loss]) -> bool:
     return total is None or total <= one.budget
 
 
-def _read_entry(table: Any, entry: Mapping[str, Any], name: str) -> tuple[Any, dict[str, Any]]:
+def _read_entry(table: Table, entry: Mapping[str, Any], name: str) -> tuple[Query[Any], Cost]:
     """The question that an entry of a file describes, and what it may cost."""
     unknown = sorted(set(entry) - ENTRY_KEYS)
     if unknown:
         raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(ENTRY_KEYS))}")
-    written = {word: value for word, value in entry.items() if word in QUESTION_KEYS}
-    return read_question(table, written, name), read_cost(written, name)
+    written = {word: value for word, value in entry.items() if word not in ("name", "key")}
+    return table.asking(question_from_json(written, name)), cost_from_json(written, name)
 
 
 def _read(file: str) -> dict[str, Any]:

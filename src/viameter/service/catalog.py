@@ -27,13 +27,13 @@ from viameter.service.state import DatasetRetired, Registered, State
 from viameter.service.watching import log
 from viameter.tables import Table
 from viameter.tables import open as open_table
-from viameter.tables.budget import check_budget
+from viameter.tables.cost import mapping, read_loss
 from viameter.tables.durable import open_purse
 from viameter.tables.engines import DataWarning, UnreadableData, copied
 from viameter.tables.purse import Purse
 from viameter.tables.rows import Rows
-from viameter.tables.written import mapping
-from viameter.tables.written_values import read_loss, read_unit
+from viameter.tables.session import check_budget
+from viameter.tables.units import read_unit
 
 DESCRIPTION = frozenset({"title", "description", "columns"})
 """What may be said anew of a dataset at any time; all else is settled when it is registered."""
@@ -319,7 +319,7 @@ class Catalog:
         """A dataset whose rows are open, from now on under its budget."""
         self.scope(registered.name)
         purse = self._purse(registered.name, rows)
-        made = Opened(registered, Table(rows.session.under(purse), rows.relation), batch)
+        made = Opened(registered, Table(rows.session.under(purse)), batch)
         self._opened[registered.name] = made
         return made
 

@@ -18,7 +18,8 @@ from viameter.service.database import NoTables, OlderTables
 from viameter.service.reachable import Reachable
 from viameter.service.state import Registered, State
 from viameter.service.watching import Metrics
-from viameter.tables.written_values import read_loss, read_unit
+from viameter.tables.cost import read_loss
+from viameter.tables.units import read_unit
 
 NO_LEDGER = "has no ledger yet"
 """What is said of a database on a server where a ledger can be made."""

@@ -41,9 +41,9 @@ from viameter.service.least import is_less
 from viameter.service.problems import NOTHING_SPENT, UNREACHABLE_ANSWER, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
+from viameter.tables.cost import Cost, cost_from_json
 from viameter.tables.engines import ready
-from viameter.tables.purse import LAST_RELEASE
-from viameter.tables.written import preview_of, read_cost, read_question, release_of, spend_of
+from viameter.tables.table import Query, Table
 
 MOST_QUESTIONS = 512
 """How many questions are kept as they were read, so that asking again does not read and compile them again."""
@@ -83,7 +83,7 @@ class Desk:
         self._lanes: dict[str, Lane] = {}
         """By dataset; one that nobody asks has no threads."""
         self._lock = threading.Lock()
-        self._read: OrderedDict[tuple[str, ...], tuple[Any, tuple[Any, dict[str, Any]]]] = OrderedDict()
+        self._read: OrderedDict[tuple[str, ...], tuple[Any, tuple[Query[Any], Cost]]] = OrderedDict()
         self._closed = self._ended = False
 
     def preview(self, person: str, dataset: str, document: Mapping[str, Any]) -> Future[dict[str, Any]]:
@@ -94,7 +94,7 @@ class Desk:
                 with _not_too_deep():
                     question, cost = self._question(person, dataset, document)
                     self._require_least(dataset, question, cost)
-                    return preview_document(question, preview_of(question, cost))
+                    return preview_document(question.preview_for(cost))
             finally:
                 with self._lock:
                     lane.previews -= 1
@@ -221,12 +221,11 @@ class Desk:
             if isinstance(problem, KeyTaken) or self._charged(asked.by, asked.key) is None:
                 self._state.forget(asked.by, asked.key)
             raise
-        released = LAST_RELEASE.get()
-        assert released is not None
+        assert answer.receipt is not None
         return {
-            **_head(known or asked, released.reserved),
+            **_head(known or asked, answer.receipt.entry),
             "state": "released",
-            "replayed": released.replayed,
+            "replayed": answer.receipt.replayed,
             "answer": answer_document(answer),
         }
 
@@ -244,14 +243,14 @@ class Desk:
                     continue  # new rows, or another limit, since it was read
                 job.has_engine.set()
                 try:
-                    return release_of(question, cost, key=asked.key)
+                    return question.release_for(cost, key=asked.key)
                 except NowPaysToo:
                     continue  # a limit of theirs was set since it was read
 
     @contextmanager
     def _engine(self, dataset: str) -> Iterator[None]:
         """The engine of a dataset, once it is free and answers: else SourceUnavailable, and nothing was charged."""
-        tables, reachable = self._catalog.opened(dataset).table.session.tables, self._catalog.reachable
+        tables, reachable = self._catalog.opened(dataset).table.session.engine_tables, self._catalog.reachable
         with self._lock:
             lane = self._lane(dataset)
         with ExitStack() as held:
@@ -281,9 +280,9 @@ class Desk:
         with suppress(ViameterError), self._engine(dataset):
             pass
 
-    def _require_least(self, dataset: str, question: Any, cost: Mapping[str, Any]) -> None:
+    def _require_least(self, dataset: str, question: Query[Any], cost: Cost) -> None:
         """Refuse to spend less than makes sense: a budget spent in crumbs is charged and written down for ever."""
-        spend, least = spend_of(question, cost), self._catalog.least_spend(dataset)
+        spend, least = question.plan.loss(cost), self._catalog.least_spend(dataset)
         if spend.measure == least.measure and spend != spend.measure.zero and is_less(spend, least):
             raise ParameterError(
                 f"spend={spend!r} is less than may be spent here at once: give at least {least!r}, "
@@ -307,7 +306,8 @@ class Desk:
         except SourceUnavailable:
             raise Problem(503, "source_unavailable", UNREACHABLE_ANSWER, retry_after=5) from None
         try:
-            answer = release_of(read_question(table, asked.document), read_cost(asked.document), key=asked.key)
+            question, cost = _read(table, asked.document)
+            answer = question.release_for(cost, key=asked.key)
         except QueryableEnded:  # of two stages, and cut off after the first
             raise AnswerLost(asked.key, request.reserved, self._ledger.time_of(request.reserved)) from None
         head = _head(asked, request.reserved)
@@ -351,7 +351,7 @@ class Desk:
     def _charged(self, person: str, key: str) -> Any:
         return self._ledger.request(person, key)
 
-    def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _question(self, person: str, dataset: str, document: Mapping[str, Any]) -> tuple[Query[Any], Cost]:
         """A question as it was written, read; the same one again, as long as it is kept."""
         table = self._catalog.asked_by(dataset, person)
         place = (dataset, person, json.dumps(document))
@@ -361,7 +361,7 @@ class Desk:
             if found is not None and found[0] is table:
                 self._read.move_to_end(place)
                 return found[1]
-        read = read_question(table, document), read_cost(document)
+        read = _read(table, document)
         _require_size(read[0])
         with self._lock:
             self._read[place] = (table, read)
@@ -390,10 +390,16 @@ def _not_too_deep() -> Iterator[None]:
         raise ParameterError("the question is nested too deeply: write it with fewer parts") from None
 
 
-def _require_size(question: Any) -> None:
+def _read(table: Table, document: Mapping[str, Any]) -> tuple[Query[Any], Cost]:
+    """The question of a document, of a table, and what it may cost."""
+    question, cost = table.asking(document), cost_from_json(document)
+    cost.require(question.plan.OPTIONS, question)
+    return question, cost
+
+
+def _require_size(question: Query[Any]) -> None:
     """Refuse a question whose answer would be too large to be kept and sent again and again."""
-    collecting, readings = getattr(question, "collecting", None), getattr(question, "readings", ())
-    cells = 0 if collecting is None else collecting.keys.size * max(len(readings), 1)
+    cells = question.plan.cells
     if cells > MOST_CELLS:
         raise ParameterError(
             f"an answer has at most {MOST_CELLS} cells here, and this one {cells}: groups times aggregates; "

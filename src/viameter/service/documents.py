@@ -73,7 +73,12 @@ def registered_document(registered: Registered, unit: Unit, scope: Scope, roles:
         "name": registered.name,
         "title": said.get("title") or registered.name,
         "description": said.get("description", ""),
-        "unit": {"text": repr(unit), "name": unit.name, "granularity": repr(unit.granularity)},
+        "unit": {
+            "text": repr(unit),
+            "name": unit.name,
+            "granularity": repr(unit.granularity),
+            "definition": said["unit"],
+        },
         "measure": repr(scope.measure),
         "registered": registered.registered,
         "retired": None if registered.retired is None else asdict(registered.retired),
@@ -102,7 +107,7 @@ def standing_document(standing: Standing, loss: Loss) -> dict[str, Any]:
     return {**amounts, "fits": standing.has_room_for(loss)}
 
 
-def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
+def preview_document(preview: Preview) -> dict[str, Any]:
     """What a question would cost, and how far its answers may be from the truth.
 
     The first budget that pays is the dataset's, and another one is the limit of whoever asks.
@@ -114,7 +119,7 @@ def preview_document(question: Any, preview: Preview) -> dict[str, Any]:
             "person": None if person is None else standing_document(person, preview.loss),
         },
         "binding": "dataset" if preview.binding == dataset else "person",
-        "question": repr(question),
+        "question": preview.question,
         "loss": loss_document(preview.loss),
         "spent": loss_document(preview.spent),
         "left": loss_document(preview.left),

@@ -11,18 +11,15 @@ from viameter.spaces import tables as domain_of_tables
 from viameter.spaces.collections import TableDomain
 from viameter.spaces.elements import ScalarDomain
 from viameter.tables.aggregates import count_units, maximum, median, minimum, quantile, std, variance
-from viameter.tables.answer import Answer
+from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.asked_together import together
-from viameter.tables.budget import Charged, Session
 from viameter.tables.expressions import case
-from viameter.tables.finding_bounds import FoundBounds
-from viameter.tables.found_groups import SelectedAnswer
-from viameter.tables.numbers import Grouped, Question
 from viameter.tables.opening import open
 from viameter.tables.preview import Preview
 from viameter.tables.public_tables import public
-from viameter.tables.rankings import HeavyHitters, Ranked, Ranking
-from viameter.tables.table import Table, Tables
+from viameter.tables.question import Question
+from viameter.tables.session import Charged, Session
+from viameter.tables.table import Grouped, Query, Table, Tables
 from viameter.tables.units import Unit, per, per_entity, per_event, per_row
 
 __all__ = [
@@ -30,12 +27,10 @@ __all__ = [
     "Charged",
     "FoundBounds",
     "Grouped",
-    "HeavyHitters",
     "Preview",
+    "Query",
     "Question",
     "Ranked",
-    "Ranking",
-    "SelectedAnswer",
     "Session",
     "Table",
     "Tables",

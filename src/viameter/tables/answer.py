@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from viameter.core import Loss, Measurement
 from viameter.core.certificate import Certificate
@@ -18,10 +17,124 @@ from viameter.tables.units import Unit
 from viameter.theorem import Explanation
 
 
-class AnsweredTable(ABC):
-    """A table of numbers with their intervals, wherever it was released: what it shows, what it can be made into."""
+class Proof(Protocol):
+    """What a release cost, and why."""
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost."""
+
+    def explain(self) -> Explanation:
+        """What it tells of one unit at most, and the tree of theorems behind that."""
+
+    def certificate(self) -> Certificate:
+        """The same as a file that `viameter check` re-derives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The proof of a release of this process: its measurement."""
+
+    measurement: Measurement
+    stages: tuple[Measurement, ...] = ()
+    """What was run within the losses that were fixed, where that was chosen on the way."""
+    noise: str = ""
+    """Which noise was drawn, and why, where there was a choice."""
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost."""
+        found: Loss = self.measurement.map(1)
+        return found
+
+    def explain(self) -> Explanation:
+        """What the release tells of one unit at most, and the tree of theorems behind that; below it, its stages."""
+        whole = self.measurement.explain(1)
+        remarks = (self.noise,) if self.noise else ()
+        if not self.stages:
+            return replace(whole, remarks=remarks) if remarks else whole
+        premises = tuple(stage.explain(1).derivation for stage in self.stages)
+        return Explanation(whole.claim, replace(whole.derivation, premises=premises), remarks)
+
+    def certificate(self) -> Certificate:
+        """The same as a file that `viameter check` re-derives."""
+        return self.measurement.certificate(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a release was written down as in a ledger."""
+
+    key: str
+    entry: int
+    replayed: bool
+    """Whether it had been released before, so that nothing was spent now."""
+    by: str = ""
+    asked: str = ""
+    """When."""
+
+
+class Released:
+    """What all answers have: groups by the columns that name them, whose presence they hide, and a proof."""
 
     __slots__ = ()
+
+    keys: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    unit: Unit
+    proof: Proof
+    receipt: Receipt | None
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost."""
+        return self.proof.loss
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it cost, and for whom that is stated."""
+        return Guarantee(self.loss, self.unit.granularity)
+
+    @property
+    def measurement(self) -> Measurement:
+        """What was run, of a release of this process."""
+        if not isinstance(self.proof, Proved):
+            raise ParameterError("measurement: it was run by a service; explain() and certificate() say what it cost")
+        return self.proof.measurement
+
+    @property
+    def key(self) -> str | None:
+        """Under which it is given again, of what a ledger keeps."""
+        return None if self.receipt is None else self.receipt.key
+
+    @property
+    def entry(self) -> int | None:
+        """The entry of the ledger that charged it."""
+        return None if self.receipt is None else self.receipt.entry
+
+    @property
+    def replayed(self) -> bool:
+        """Whether it had been released before, so that nothing was spent now."""
+        return self.receipt is not None and self.receipt.replayed
+
+    def explain(self) -> Explanation:
+        """What the release tells of one unit at most, and the tree of theorems behind that."""
+        return self.proof.explain()
+
+    def certificate(self) -> Certificate:
+        """The same as a file that `viameter check` re-derives."""
+        return self.proof.certificate()
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def _groups(self) -> dict[str, list[Any]]:
+        return {name: [group[place] for group in self.groups] for place, name in enumerate(self.keys)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Released):
+    """What a question released: by group, for each aggregate a value and the ends of its interval."""
 
     keys: tuple[str, ...]
     """The columns that name a group."""
@@ -30,14 +143,12 @@ class AnsweredTable(ABC):
     covers: dict[str, str]
     """What the interval of each aggregate covers."""
     alpha: Fraction
-    unit: Unit | str
-    """Whose presence it hides; in words if it came from elsewhere."""
-    notes: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def loss(self) -> Loss:
-        """What it cost."""
+    proof: Proof
+    unit: Unit
+    """Whose presence it hides."""
+    notes: tuple[str, ...] = ()
+    """What was done after the release, such as numbers set to 0."""
+    receipt: Receipt | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -49,9 +160,6 @@ class AnsweredTable(ABC):
         if name not in self.estimates:
             raise ParameterError(f"there is no aggregate {plain(name)}; there are {', '.join(self.estimates)}")
         return self.estimates[name]
-
-    def __len__(self) -> int:
-        return len(self.groups)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_dicts())
@@ -80,9 +188,6 @@ class AnsweredTable(ABC):
 
         return pa.table(self._groups() | self._arrays())
 
-    def _groups(self) -> dict[str, list[Any]]:
-        return {name: [group[place] for group in self.groups] for place, name in enumerate(self.keys)}
-
     def _arrays(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, one in self.estimates.items():
@@ -107,39 +212,52 @@ class AnsweredTable(ABC):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(AnsweredTable):
-    """What a question released: by group, for each aggregate a value and the ends of its interval."""
+class Ranked(Released):
+    """Keys in order, the most frequent first; how frequent they are is not told."""
 
     keys: tuple[str, ...]
     """The columns that name a group."""
     groups: tuple[tuple[Any, ...], ...]
-    estimates: dict[str, Estimate]
-    covers: dict[str, str]
-    """What the interval of each aggregate covers."""
-    alpha: Fraction
-    measurement: Measurement
+    by: str
+    """What they were ranked by: "rows" or "units"."""
+    proof: Proof
     unit: Unit
-    notes: tuple[str, ...] = field(default=())
-    """What was done after the release, such as numbers set to 0."""
-    noise: str = field(default="", kw_only=True)
-    """Which noise was drawn, and why, where there was a choice."""
+    notes: tuple[str, ...] = ()
+    receipt: Receipt | None = None
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The keys as lists, by column, in order."""
+        return self._groups()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The keys as a dict for each group, in order."""
+        return [dict(zip(self.keys, group, strict=True)) for group in self.groups]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.groups)
+
+    def __repr__(self) -> str:
+        from viameter.tables.showing.words import printable
+
+        shown = (printable(", ".join(repr(value) for value in group)) for group in self.groups)
+        lines = (f"{place:>3}  {line}" for place, line in enumerate(shown, start=1))
+        head = f"top {len(self)} by {self.by}: {printable(', '.join(self.keys))}"
+        return "\n".join([head, *lines, f"cost {self.loss!r}"])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FoundBounds(Answer):
+    """Two quantiles, "low" and "high", and bounds made of them."""
+
+    within: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))
 
     @property
-    def loss(self) -> Loss:
-        """What it cost."""
-        found: Loss = self.measurement.map(1)
-        return found
+    def bounds(self) -> tuple[int | float, int | float]:
+        """The quantiles, rounded outward to two digits of the distance between them: ready for `bounds=`."""
+        from viameter.tables.plans.bounds import rounded_outward
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What it cost, and for whom that is stated."""
-        return Guarantee(self.loss, self.unit.granularity)
-
-    def explain(self) -> Explanation:
-        """What the release tells of one unit at most, and the tree of theorems behind that."""
-        found = self.measurement.explain(1)
-        return replace(found, remarks=(self.noise,)) if self.noise else found
-
-    def certificate(self) -> Certificate:
-        """The same as a file that `viameter check` re-derives."""
-        return self.measurement.certificate(1)
+        low, high = (Fraction(float(self.estimates[name].value[0])) for name in ("low", "high"))
+        if low >= high:
+            # All of it is in one place, as far as bins tell: the bins of that place.
+            low, high = Fraction(float(self["low"].lower[0])), Fraction(float(self["high"].upper[0]))
+        return rounded_outward(low, high, self.within)

@@ -12,12 +12,14 @@ from viameter.composition import compose
 from viameter.core import Loss, Measurement
 from viameter.errors import ParameterError, plain
 from viameter.tables.answer import Answer
-from viameter.tables.budget import Session
+from viameter.tables.cost import ALPHA
 from viameter.tables.counting import Counted, as_written, count_together
 from viameter.tables.estimates.noise import read_alpha
-from viameter.tables.numbers import ALPHA, Question
-from viameter.tables.planning import Plan, part_of, read_spend
+from viameter.tables.planning import NoisePlan, part_of, read_spend
+from viameter.tables.plans import Numbers
 from viameter.tables.preview import Preview, Standing, binding
+from viameter.tables.session import Session
+from viameter.tables.table import Query
 from viameter.tables.touching import released_over
 
 
@@ -59,7 +61,7 @@ class TogetherPreview:
 class Together:
     """Questions of one session that are released in one go."""
 
-    questions: Mapping[str, Question]
+    questions: Mapping[str, Query[Answer]]
 
     def preview(self, *, spend: Loss, alpha: Number = ALPHA) -> TogetherPreview:
         """What it would cost, and how that was counted; no row is read, and nothing is spent."""
@@ -86,14 +88,14 @@ class Together:
         released = self.session.charge(whole, key=key, identity=self._identity, compiling=lambda: self._compile(plans))
         note = f"released together with {len(plans) - 1} other questions; all cost {whole.map(1)!r}"
         answers = {}
-        for (name, question), plan, values in zip(self.questions.items(), plans, released, strict=True):
-            answer = question._answer(plan, values, chance, raw=raw)
+        for (name, numbers), plan, values in zip(self._numbers.items(), plans, released, strict=True):
+            answer = numbers.answer(plan, values, chance, raw=raw)
             answers[name] = replace(answer, notes=(*answer.notes, note)) if len(plans) > 1 else answer
         return answers
 
-    def _compile(self, plans: list[Plan]) -> None:
-        for question, plan in zip(self.questions.values(), plans, strict=True):
-            question._compile(plan, question.table.relation.rows())
+    def _compile(self, plans: list[NoisePlan]) -> None:
+        for numbers, plan in zip(self._numbers.values(), plans, strict=True):
+            numbers.compile(plan, numbers.relation.rows())
 
     @property
     def session(self) -> Session:
@@ -107,22 +109,35 @@ class Together:
 
     @cached_property
     def _counted(self) -> Counted:
-        return count_together([question.table.relation for question in self.questions.values()], self.session.unit)
+        return count_together([one.relation for one in self._numbers.values()], self.session.unit)
+
+    @cached_property
+    def _numbers(self) -> dict[str, Numbers]:
+        """The plans of the questions."""
+        found = {}
+        for name, question in self.questions.items():
+            if not isinstance(question, Query) or not isinstance(question.plan, Numbers):
+                raise ParameterError(
+                    f"together: {name}={plain(question)} is no question with public groups, such as "
+                    "table.agg(n=vm.count())"
+                )
+            found[name] = question.plan
+        return found
 
     def _identity(self) -> str:
-        return "\n".join(f"{name}: {question._identity()}" for name, question in self.questions.items())
+        return "\n".join(f"{name}: {numbers.identity}" for name, numbers in self._numbers.items())
 
-    def _planned(self, spend: Loss) -> tuple[list[Plan], Measurement]:
+    def _planned(self, spend: Loss) -> tuple[list[NoisePlan], Measurement]:
         session, counted = self.session, self._counted
         each = part_of(read_spend(spend, session.measure), self.share)
-        plans = [question._plan(each, None) for question in self.questions.values()]
+        plans = [numbers.noise(each, {}) for numbers in self._numbers.values()]
         members: list[Measurement] = [plan.measurement for plan in plans]
         made_by = f"together({', '.join(self.questions)})"
         if counted.cut is None:
             summed = compose(session.space, members, measure=session.measure)
             return plans, replace(summed, made_by=made_by, identity=())
         if counted.by_text:
-            first = as_written(next(iter(self.questions.values())).table.relation)
+            first = as_written(next(iter(self._numbers.values())).relation)
             members = [first >> member for member in members]
         return plans, released_over(
             counted.cut,
@@ -137,7 +152,7 @@ class Together:
         return f"<questions asked together: {', '.join(self.questions)}>"
 
 
-def together(**questions: Question) -> Together:
+def together(**questions: Query[Answer]) -> Together:
     """Questions of one session, by name, to be released in one go.
 
     A row that is counted among people below 18 is not counted among those from 18 on: if units are rows, two such
@@ -160,12 +175,7 @@ def together(**questions: Question) -> Together:
     """
     if not questions:
         raise ParameterError("together: name at least one question, as in together(young=..., old=...)")
-    for name, question in questions.items():
-        if not isinstance(question, Question):
-            raise ParameterError(
-                f"together: {name}={plain(question)} is no question with public groups, such as table.agg(n=vm.count())"
-            )
     made = Together(dict(questions))
-    if any(question.table.session is not made.session for question in questions.values()):
+    if made._numbers and any(question.table.session is not made.session for question in questions.values()):
         raise ParameterError("together: all questions must be of one session, to whose budget they are charged")
     return made

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from viameter.tables.aggregates import Reading
 from viameter.tables.estimates.noise import Kind
-from viameter.tables.planning import Plan
+from viameter.tables.planning import NoisePlan
 
 ALPHA = Fraction(1, 20)
 """Intervals are compared at this chance of a miss, whatever is asked for later: a release does not depend on that."""
@@ -23,7 +23,7 @@ Readings = Mapping[Kind, Mapping[str, Reading]]
 """The aggregates of a question, as they are read for each kind of noise."""
 
 
-def narrowest(plans: Mapping[Kind, Plan], readings: Readings) -> Plan:
+def narrowest(plans: Mapping[Kind, NoisePlan], readings: Readings) -> NoisePlan:
     """The plan with the narrowest intervals: the least geometric mean over aggregates; of several, the first."""
     (first, chosen), *others = plans.items()
     if not others:
@@ -39,7 +39,7 @@ def narrowest(plans: Mapping[Kind, Plan], readings: Readings) -> Plan:
     return replace(chosen, why=f"{NAMES[first]} noise, which spends no delta: {than}")
 
 
-def _widths(plan: Plan, readings: Mapping[str, Reading]) -> list[list[float]]:
+def _widths(plan: NoisePlan, readings: Mapping[str, Reading]) -> list[list[float]]:
     """Half the widths of intervals, by aggregate, for groups of several sizes where they depend on that."""
     noise = {part.statistic: part.noise for part in plan.parts}
     return [

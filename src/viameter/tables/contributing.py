@@ -17,6 +17,7 @@ from viameter.tables.keys import Keys
 from viameter.tables.relation import Relation
 from viameter.tables.statistics import Statistic, Total
 from viameter.tables.theorems import contributions_of_added_units, contributions_of_replaced_units
+from viameter.tables.units import Unit
 
 NORMS: dict[type[NormDistance], str] = {L1Distance: "L1", L2Distance: "L2", LInfDistance: "Linf"}
 
@@ -39,6 +40,19 @@ def limits_of(
             f"keep so many, as in .limit(rows=20), or open the table with unit=per({unit.name!r}, rows=20)"
         )
     return limits
+
+
+def require_limits(unit: Unit, asked: Limits) -> None:
+    """Refuse limits that a unit does not have, or that let more count than the table allows."""
+    if not asked.given:
+        return
+    if unit.rows_without_limit is not None:
+        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
+    allowed = unit.limits
+    for name in ("rows", "groups", "per_group"):
+        most, wanted = getattr(allowed, name), getattr(asked, name)
+        if most is not None and wanted is not None and wanted > most:
+            raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
 
 
 def require_order(schema: Schema, limits: Limits) -> None:

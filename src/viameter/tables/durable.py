@@ -19,8 +19,8 @@ from viameter.errors import LedgerError, ParameterError, plain
 from viameter.ledger import Cost, Ledger, Scope, Terms
 from viameter.ledger.chain import canonical
 from viameter.ledger.codec import encode
-from viameter.tables.budget import check_budget
 from viameter.tables.purse import LedgerPurse
+from viameter.tables.session import check_budget
 
 
 def open_purse(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -15,6 +16,8 @@ from viameter.errors import FormatError, ParameterError, plain
 from viameter.tables.expressions import Column, Expression, Schema, from_json, to_json
 from viameter.tables.expressions.parsing import parse
 from viameter.tables.expressions.writing import written_document
+
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,6 +102,12 @@ class Formula:
         """The expression over the columns of a schema; ParameterError where it does not fit them."""
         return _read(self.written.text, schema)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The columns that it may read: of one that is text, every word in it."""
+        written = self.to_json()
+        return frozenset(WORD.findall(written) if isinstance(written, str) else _columns(written))
+
     def to_json(self) -> Any:
         """As it was written."""
         return self.written.value
@@ -106,6 +115,14 @@ class Formula:
     def __repr__(self) -> str:
         written = self.to_json()
         return written if isinstance(written, str) else written_document(written)
+
+
+def _columns(document: Any) -> Iterator[str]:
+    if isinstance(document, Mapping):
+        if "column" in document:
+            yield str(document["column"])
+        for argument in document.get("arguments", ()):
+            yield from _columns(argument)
 
 
 Operand = str | Formula

@@ -5,26 +5,66 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from viameter.composition import FilterMeter, Odometer
 from viameter.core import Loss, Space
 from viameter.errors import ParameterError, plain
 from viameter.ledger import Ledger
-from viameter.tables.budget import Session, check_budget
 from viameter.tables.collecting import Order, Progress
 from viameter.tables.contributing import require_order
 from viameter.tables.database import Database, database_space, picking
 from viameter.tables.durable import name_of, open_purse
 from viameter.tables.engines import EngineTable, copied, open_source, run
 from viameter.tables.expressions import Kind
+from viameter.tables.purse import FilterPurse
 from viameter.tables.relation import Relation, naming, source_rows
 from viameter.tables.rows import RESERVED, UNIT, Rows
+from viameter.tables.session import Session, check_budget
 from viameter.tables.spaces import space_of
+from viameter.tables.steps import Source
 from viameter.tables.table import Table, Tables
 from viameter.tables.typing_columns import typed
 from viameter.tables.units import PerEntity, PerEvent, Unit
+
+
+@overload
+def open(
+    source: Mapping[str, str] | Mapping[str, tuple[Any, str]] | Mapping[str, Mapping[str, Any]],
+    *,
+    unit: Unit,
+    budget: Loss | None = None,
+    order: Order = "native",
+    progress: Progress | None = None,
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+    scopes: Sequence[str] = (),
+    by: str | None = None,
+    deadline: float | None = None,
+) -> Tables: ...
+
+
+@overload
+def open(
+    source: Any,
+    *,
+    unit: Unit,
+    budget: Loss | None = None,
+    table: str | None = None,
+    types: Mapping[str, str] | None = None,
+    required: Sequence[str] = (),
+    strict: bool = False,
+    order: Order = "native",
+    progress: Progress | None = None,
+    ledger: Ledger | str | Path | None = None,
+    dataset: str | None = None,
+    scopes: Sequence[str] = (),
+    by: str | None = None,
+    deadline: float | None = None,
+    cached: bool = False,
+) -> Table: ...
 
 
 def open(
@@ -44,7 +84,7 @@ def open(
     by: str | None = None,
     deadline: float | None = None,
     cached: bool = False,
-) -> Any:
+) -> Table | Tables:
     """Open private rows under a budget.
 
     `source` is a path (Parquet, CSV, a DuckDB file), a PostgreSQL URL or a Spark session with `table=`, a Spark, pandas
@@ -89,7 +129,7 @@ def open(
     if cached and isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
         raise ParameterError("cached: one table of a file or a frame; several are read where they are")
     if isinstance(source, Mapping) and source and all(_is_source(value) for value in source.values()):
-        return _open_several(source, unit, lambda found, space: _session(found, space, unit, paying, order, progress))
+        return _open_several(source, unit, partial(_session, paying=paying, order=order, progress=progress))
     if isinstance(unit, PerEntity):
         raise ParameterError(
             f"{unit!r} spans several tables: open them together, vm.open({{{unit.root!r}: ..., ...}}, ...)"
@@ -98,8 +138,10 @@ def open(
     # What was parsed of text is kept, and not parsed again by each question.
     is_parsed = bool(types) and isinstance(source, str | Path) and str(source).lower().endswith(".csv")
     rows = _rows(copied(opened) if cached or is_parsed else opened, unit)
-    session = _session(rows, space_of(rows.schema, unit), unit, paying, order, progress)
-    return Table(session, _with_values(Relation(rows, unit), required))
+    relations = {"": _with_values(Relation(rows, unit), required)}
+    return Table(
+        _session(rows, space_of(rows.schema, unit), unit, relations, paying=paying, order=order, progress=progress)
+    )
 
 
 def _with_values(relation: Relation, required: Any) -> Relation:
@@ -145,11 +187,20 @@ class Paying:
 
 
 def _session(
-    source: Rows | Database, space: Space, unit: Unit, paying: Paying, order: Order, progress: Progress | None
+    source: Rows | Database,
+    space: Space,
+    unit: Unit,
+    relations: Mapping[str, Relation],
+    *,
+    paying: Paying,
+    order: Order,
+    progress: Progress | None,
 ) -> Session:
     if paying.ledger is None:
         assert paying.budget is not None
-        return Session.in_memory(source, space, unit, paying.budget, order=order, progress=progress)
+        # Check, charge, run: whatever is asked, and chosen by earlier answers, all answers stay within the budget.
+        meter: FilterMeter = Odometer(space, paying.budget.measure).filter(d_in=1, budget=paying.budget)(source)
+        return Session(source, space, unit, FilterPurse(meter), relations=relations, order=order, progress=progress)
     purse = open_purse(
         paying.ledger,
         source,
@@ -160,10 +211,10 @@ def _session(
         by=paying.by,
         deadline=paying.deadline,
     )
-    return Session(source, space, unit, purse, order=order, progress=progress)
+    return Session(source, space, unit, purse, relations=relations, order=order, progress=progress)
 
 
-def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[[Database, Space], Session]) -> Tables:
+def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[..., Session]) -> Tables:
     opened: dict[str, EngineTable] = {}
     for name, source in sources.items():
         given, table = source if isinstance(source, tuple) else (source, None)
@@ -174,9 +225,9 @@ def _open_several(sources: Mapping[str, Any], unit: Unit, begin: Callable[[Datab
     else:
         rows = {name: _rows(table, unit) for name, table in opened.items()}
     database = Database(rows)
-    session = begin(database, database_space(database, unit))
-    tables = {name: Table(session, Relation(database, unit, (picking(database, name, unit),))) for name in database}
-    return Tables(session, tables)
+    relations = {name: Relation(database, unit, (picking(database, name, unit),)) for name in database}
+    session = begin(database, database_space(database, unit), unit, relations)
+    return Tables(session, {name: Table(session, Source(name)) for name in database})
 
 
 def _rows(table: EngineTable, unit: Unit) -> Rows:

@@ -58,9 +58,9 @@ def sub_budget(table: Table, name: str, *, budget: Loss) -> Table:
         # As the filter that it is: for whatever distance those who pay are stated for, or not at all.
         costs = purse.meter.costs(_filter(session.space, share))
         open_shares(purse, [asked], costs, what=what, settled={"share": name})
-        return replace(table, session=session.under(purse_of(purse, asked.name, session.space, session.source)))
+        return replace(table, backend=session.under(purse_of(purse, asked.name, session.space, session.source)))
     meter = session.charge(replace(_filter(session.space, share), made_by=what))
-    return replace(table, session=session.under(FilterPurse(meter)))
+    return replace(table, backend=session.under(FilterPurse(meter)))
 
 
 def partition(
@@ -88,7 +88,7 @@ def partition(
     >>> rows.spent, wards["A"].left, wards["B"].left
     (pure(1/2), pure(1/2), pure(1/20))
     """
-    session, relation = table.session, table.relation
+    session, relation, unit = table.session, table.relation, table.session.unit
     _require_concurrent(session.measure, "partition")
     found = read_keys(relation.schema, [column], keys, other=other)
     values = [group[0] for group in found.groups]
@@ -150,8 +150,8 @@ def partition(
             if isinstance(purse, LedgerPurse)
             else FilterPurse(meters[number])
         )
-        below = session.under(own, source=rows, space=space)
-        made[label] = replace(table, session=below, relation=Relation(rows, session.unit, (), relation.fanout))
+        relations = {"": Relation(rows, unit, (), relation.fanout)}
+        made[label] = Table(session.under(own, source=rows, space=space, relations=relations), limits=table.limits)
     return made
 
 

@@ -66,7 +66,7 @@ class Noisy:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class NoisePlan:
     """All statistics of a question with their noise, as one measurement that reads the rows once."""
 
     parts: tuple[Part, ...]
@@ -87,7 +87,7 @@ class Plan:
         return {part.statistic: Noisy(values, part.noise) for part, values in pairs}
 
 
-def plan(
+def noise_plan(
     relation: Relation,
     weights: Mapping[Statistic, Fraction],
     collecting: Collecting,
@@ -95,13 +95,13 @@ def plan(
     *,
     kind: Kind,
     name: str,
-) -> Plan:
+) -> NoisePlan:
     """The plan that spends a loss on noise of one kind: each statistic gets its weight's share of it."""
     total = sum(weights.values(), Fraction(0))
     shares = {statistic: weight / total for statistic, weight in weights.items()}
     ways = [_parts(relation, shares, collecting, kind, loss) for loss in noise_losses(spend)[kind]]
     parts = min((found for found in ways if found), key=lambda found: math.prod(part.noise.scale for part in found))
-    return Plan(parts, _together(relation, parts, collecting, spend, name), kind)
+    return NoisePlan(parts, _together(relation, parts, collecting, spend, name), kind)
 
 
 def noise_kinds(measure: Measure) -> tuple[Kind, ...]:

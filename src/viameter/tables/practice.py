@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from viameter.errors import ParameterError
+from viameter.tables.collecting import Order
 from viameter.tables.expressions import Kind
-from viameter.tables.rows import Rows
 from viameter.tables.synthetic import synthetic
+from viameter.tables.units import Described, PerEntity
 
 if TYPE_CHECKING:
     from viameter.tables.table import Table
@@ -28,10 +29,9 @@ def practice_table(table: Table, *, rows: int, values: Mapping[str, Any] | None)
 
     from viameter.tables.opening import open
 
-    relation = table.relation
-    if relation.steps or not isinstance(relation.source, Rows):
+    if table.source.steps or table.source.table or isinstance(table.unit, Described | PerEntity):
         raise ParameterError("dry_run: ask it of a single table as it was opened, and then write the same questions")
-    schema = relation.source.schema
+    schema = table.schema
     made = synthetic(schema, rows=rows, unit=table.unit.column, values=values)
     types = {
         name: getattr(pa, ARROW[kind.kind])() if kind.kind in ARROW else pa.timestamp("us")
@@ -45,6 +45,8 @@ def practice_table(table: Table, *, rows: int, values: Mapping[str, Any] | None)
             kind = schema[name].kind.value
             raise ParameterError(f"dry_run: values[{name!r}] are no values of a column that is {kind}") from None
     arrow = pa.table(columns)
-    session = table.session
-    opened: Table = open(arrow, unit=table.unit, budget=session.budget, order=session.order, progress=session.progress)
+    required = sorted(schema.required)
+    order: Order
+    order, progress = (table.session.order, table.session.progress) if table.is_here else ("native", None)
+    opened: Table = open(arrow, unit=table.unit, budget=table.budget, required=required, order=order, progress=progress)
     return opened

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from viameter.core import Loss
@@ -68,11 +68,13 @@ class Preview:
     fits: bool
     """Whether all of them have room for it."""
     alpha: Fraction
-    unit: Unit | str
-    """Whose presence an answer would hide; in words if it is asked elsewhere."""
+    unit: Unit
+    """Whose presence an answer would hide."""
     kept: str
     """What counts of a unit."""
     notes: tuple[str, ...] = ()
+    question: str = field(default="", kw_only=True)
+    """The question, as it was read."""
 
     @property
     def binding(self) -> Standing:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from viameter.errors import ParameterError, plain
@@ -16,9 +17,9 @@ from viameter.tables.expressions import Schema, type_of_value
 from viameter.tables.expressions.constants import is_storable
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PublicTable:
-    """Columns of public values."""
+    """Columns of public values; two that have the same rows are equal."""
 
     columns: Mapping[str, tuple[Any, ...]]
     schema: Schema
@@ -28,7 +29,7 @@ class PublicTable:
         """How many rows there are."""
         return len(next(iter(self.columns.values()), ()))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What tells these rows from others."""
         content = repr([(name, kind, self.columns[name]) for name, kind in self.schema.items()])
@@ -38,6 +39,12 @@ class PublicTable:
         """How many rows have the same values in these columns at most; at least 1."""
         rows = Counter(zip(*(self.columns[name] for name in on), strict=True))
         return max(rows.values(), default=1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PublicTable) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     def __repr__(self) -> str:
         return f"<public table of {self.size} rows: {', '.join(self.schema)}>"

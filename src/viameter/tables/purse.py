@@ -30,7 +30,13 @@ class Charged:
     question: str
     loss: Loss
     outcome: str | None = field(default=None, kw_only=True)
-    """"answered", "failed" or, where neither is stored, "unsettled"; None without a ledger, which would keep it."""
+    """"answered", "failed" or, where neither is stored, "unsettled" ("running" or "lost" at a service); None without a
+    ledger, which would keep it."""
+    entry: int | None = field(default=None, kw_only=True, repr=False)
+    """Which entry of the ledger it is."""
+    at: str = field(default="", kw_only=True, repr=False)
+    by: str = field(default="", kw_only=True, repr=False)
+    key: str = field(default="", kw_only=True, repr=False)
 
 
 class Purse(ABC):
@@ -172,7 +178,9 @@ class LedgerPurse(Purse):
 
     def _charged(self, line: Line) -> Charged:
         loss = next(loss for scope, _, loss, _ in line.costs if scope == self.name)
-        return Charged(line.label or line.query, loss, outcome=None if line.outcome is None else str(line.outcome))
+        outcome = None if line.outcome is None else str(line.outcome)
+        text = line.label or line.query
+        return Charged(text, loss, outcome=outcome, entry=line.seq, at=line.at, by=line.by, key=line.key)
 
     def fits(self, measurement: Measurement) -> bool:
         """Whether every scope would allow it now."""

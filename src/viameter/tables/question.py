@@ -9,86 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
-from viameter.arith import Number, exact
+from viameter.arith import exact
 from viameter.errors import NumberError, ParameterError, plain
 from viameter.tables.aggregates import Aggregate, read_aggregate
 from viameter.tables.bounding import Limits
-from viameter.tables.formula import Formula, Json, Operand
-from viameter.tables.public_tables import PublicTable
+from viameter.tables.formula import Json, Operand, read_operand
+from viameter.tables.statistics import read_bounds
+from viameter.tables.steps import Source, read_names
 
 Counted = Literal["rows", "units"]
 Spacing = Literal["even", "logarithmic"]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Keeps the rows for which a predicate is true."""
-
-    predicate: Formula
-
-    def __str__(self) -> str:
-        return f"filter({self.predicate})"
-
-
-@dataclass(frozen=True, slots=True)
-class Derive:
-    """Adds a column for each formula, or puts it in the place of the one of that name; all are of the rows before."""
-
-    columns: tuple[tuple[str, Formula], ...]
-
-    def __str__(self) -> str:
-        return f"derive({', '.join(f'{name}={made}' for name, made in self.columns)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Select:
-    """Keeps these columns alone."""
-
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"select({', '.join(self.names)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Joins rows with public ones, or with another private table on the unit, where columns agree."""
-
-    other: PublicTable | Source
-    on: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        on = f", on=[{', '.join(self.on)}]" if self.on else ""
-        return f"join({self.other}{on})"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Keeps about this fraction of units, with all of their rows: which ones, a secret of the backend says."""
-
-    fraction: str
-    """As it was written."""
-
-    def __str__(self) -> str:
-        return f"sample({self.fraction})"
-
-
-Step = Filter | Derive | Select | Join | Sample
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Rows of a table, after steps."""
-
-    table: str = ""
-    """By name; empty where there is but one."""
-    steps: tuple[Step, ...] = ()
-
-    def __str__(self) -> str:
-        return ".".join([self.table or "table", *map(str, self.steps)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +121,8 @@ class Question:
     """What is asked of a private table: which rows, how many of a unit, by which groups, and what of each.
 
     >>> from viameter.tables.aggregates import Count
+    >>> from viameter.tables.formula import Formula
+    >>> from viameter.tables.steps import Filter
     >>> late = Source(steps=(Filter(Formula.of("wait > 60")),))
     >>> print(Question(late, groups=Found(("ward",)), asked=Aggregates((("n", Count()),))))
     table.filter(wait > 60).group_by(ward).agg(n=count())
@@ -211,16 +147,6 @@ class Question:
             other = ["other=True"] if self.groups.other else []
             parts.append(f"group_by({', '.join([*self.groups.columns, *given, *other])})")
         return ".".join([*parts, str(self.asked)])
-
-
-def read_names(names: Sequence[Any], where: str, *, least: int = 1) -> tuple[str, ...]:
-    """Names of columns; ParameterError for what is none."""
-    if len(names) < least:
-        raise ParameterError(f"{where}: name at least one column")
-    for name in names:
-        if not isinstance(name, str):
-            raise ParameterError(f"{where}: {plain(name)} is not the name of a column")
-    return tuple(names)
 
 
 def read_groups(columns: Sequence[Any], *, keys: Any = None, other: Any = False, edges: Any = None) -> Groups:
@@ -253,17 +179,25 @@ def read_aggregates(named: Mapping[str, Any], groups: Groups) -> Aggregates:
     return Aggregates(tuple(made.items()))
 
 
-def read_top(k: Any, by: Any) -> Top:
-    """What `top` takes."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"top: k={plain(k)}: expected a whole number from 1 to the number of keys")
+def read_top(k: Any, by: Any, *, keys: int | None = None) -> Top:
+    """What `top` takes, of so many keys if they are known."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1 or (keys is not None and k > keys):
+        most = "the number of keys" if keys is None else f"{keys}, the number of keys"
+        raise ParameterError(f"top: k={plain(k)}: expected a whole number from 1 to {most}")
     if by not in ("rows", "units"):
         raise ParameterError(f"top: by={plain(by)}: expected 'rows' or 'units'")
     return Top(k, by)
 
 
-def read_sample(fraction: Number) -> Sample:
-    """What `sample` takes."""
-    if not 0 < exact(fraction, name="fraction") <= 1:
-        raise NumberError(f"fraction={fraction!s} is not between 0 and 1")
-    return Sample(str(fraction))
+def read_bounds_question(column: Any, *, within: Any, q: Any = ("1/100", "99/100"), spacing: Any = None) -> FindBounds:
+    """What `find_bounds` takes: a public range within which bounds are looked for, and two quantiles."""
+    if spacing not in (None, "even", "logarithmic"):
+        raise ParameterError(f"spacing={plain(spacing)}: expected 'even' or 'logarithmic'")
+    if not isinstance(q, tuple | list) or len(q) != 2:
+        raise ParameterError(f"q={plain(q)}: expected two quantiles, such as ('1/100', '99/100')")
+    # How much of the rows is no loss: 0.01 means a hundredth.
+    low, high = (exact(Decimal(repr(one)) if isinstance(one, float) else one, name="q") for one in q)
+    if not 0 <= low < high <= 1:
+        raise NumberError(f"q=({q[0]!s}, {q[1]!s}): expected two numbers between 0 and 1, the lower one first")
+    public = read_bounds(within, "find_bounds: within")
+    return FindBounds(read_operand(column, "find_bounds"), public, (low, high), spacing)

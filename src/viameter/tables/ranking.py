@@ -65,7 +65,7 @@ def top_keys_of_added_units(
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
+class TopKeys:
     """The measurement that gives the indices of the keys with the k largest counts, and the scale of its noise."""
 
     measurement: Measurement
@@ -75,7 +75,7 @@ class Top:
     statistic: Statistic
 
 
-def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bool, spend: Loss, name: str) -> Top:
+def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bool, spend: Loss, name: str) -> TopKeys:
     """The indices of the k largest counts of rows or units, by key, for this loss: with the pick of less noise."""
     size = collecting.keys.size
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= size:
@@ -90,14 +90,16 @@ def top_keys(relation: Relation, collecting: Collecting, *, k: int, by_units: bo
     return replace(found, measurement=counted(found.measurement, spend))
 
 
-def _replaced(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Loss, name: str) -> Top:
+def _replaced(
+    relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Loss, name: str
+) -> TopKeys:
     """Counts that move in both directions."""
     counts = contributing(relation, statistic, collecting, LInfDistance())
     found = calibrate(top_k, counts, d_in=1, loss=loss, k=k, noise=PICKS[loss.measure][0])
-    return Top(found, dict(found.steps[-1].bound.parameters)["scale"], PICKS[loss.measure][0], statistic)
+    return TopKeys(found, dict(found.steps[-1].bound.parameters)["scale"], PICKS[loss.measure][0], statistic)
 
 
-def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Any, name: str) -> Top:
+def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: int, loss: Any, name: str) -> TopKeys:
     """Counts that move in one direction: half of the noise is enough."""
     limits = statistic.limits(collecting.limits)
     rows, per_group = (INFINITY if limit is None else Fraction(limit) for limit in (limits.rows, limits.per_group))
@@ -119,4 +121,4 @@ def _added(relation: Relation, statistic: Statistic, collecting: Collecting, k: 
         made_by=name,
     )
     whole = reduce(lambda later, earlier: earlier >> later, reversed(relation.steps), made)
-    return Top(whole, scale, noise, statistic)
+    return TopKeys(whole, scale, noise, statistic)

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from viameter.arith import Number, exact
 from viameter.core import Space, Transformation, by
-from viameter.errors import NumberError, ParameterError, plain
+from viameter.errors import NumberError, ParameterError
 from viameter.tables.bounding.identity import comparable
 from viameter.tables.database import Database, database_space
 from viameter.tables.engines import portable_digest, public_table
 from viameter.tables.expressions import Column, Expression, Kind, Schema, filtered, to_ibis, with_columns
-from viameter.tables.expressions.constants import is_storable
-from viameter.tables.expressions.nullability import never_null, required_by
 from viameter.tables.public_tables import PublicTable
 from viameter.tables.rows import RESERVED, UNIT, Rows
+from viameter.tables.schemas import (
+    derived_schema,
+    filtered_schema,
+    is_reserved,
+    joined_schema,
+    require_apart,
+    selected_schema,
+)
 from viameter.tables.spaces import space_of
+from viameter.tables.steps import Derive, Filter, Join, Sample, Select, Source, Step
 from viameter.tables.theorems import units_one_by_one
 from viameter.tables.units import Unit
-
-LONGEST_NAME = 63
-"""How many bytes PostgreSQL keeps of a name: two that agree in so many would be one."""
-WHOLE = (Kind.INTEGER, Kind.BOOLEAN)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,32 +79,38 @@ class Relation:
         """The same for compiling alone: public tables are named in it, and not brought to the engine."""
         return self.rows(self.source.sketch())
 
+    def after(self, step: Step, *, other: Callable[[Source], Relation], salt: Callable[[], str]) -> Relation:
+        """The rows after a step of a question; `other` gives those of another source, `salt` decides who is sampled."""
+        match step:
+            case Filter(predicate):
+                return self.filter(predicate.read(self.schema))
+            case Derive(columns):
+                return self.derive({name: made.read(self.schema) for name, made in columns})
+            case Select(names):
+                return self.select(names)
+            case Join(Source() as source, on):
+                return self.join(other(source), on)
+            case Join(public, on):
+                assert not isinstance(public, Source)
+                return self.join_public(public, on)
+            case Sample(fraction):
+                return self.sample(fraction, salt=salt())
+
     def filter(self, predicate: Expression) -> Relation:
         """The rows for which the predicate is true; those for which it is NULL are left out."""
-        self._require(predicate, Kind.BOOLEAN, "filter")
-        schema = Schema(self.schema, self.schema.unusable, self.schema.required | required_by(predicate))
-        return self._step(f"filter({predicate!r})", Keep(predicate), schema)
+        schema = filtered_schema(self.schema, predicate)
+        is_first = all(isinstance(step.function, Keep) for step in self.steps)
+        return self._step(f"filter({predicate!r})", Keep(predicate, remembers=is_first), schema)
 
     def select(self, names: Sequence[str]) -> Relation:
         """These columns alone."""
         wanted = [names] if isinstance(names, str) else list(names)
-        schema = Schema({name: self.schema.require(name) for name in wanted}, required=self.schema.required)
+        schema = selected_schema(self.schema, wanted)
         return self._step(f"select({_names(wanted)})", _selecting(wanted, schema), schema)
 
     def derive(self, columns: Mapping[str, Expression]) -> Relation:
         """One more column for each expression, or another in the place of the one of that name."""
-        for name, expression in columns.items():
-            self._require(expression, None, f"derive({name}=...)")
-            if name not in self.schema:
-                _require_own(name)
-        types = {**dict(self.schema), **{name: expression.type for name, expression in columns.items()}}
-        _require_apart(types, columns)
-        # A real beyond the range of columns is NULL when it is read again.
-        filled = {
-            name for name, made in columns.items()
-            if never_null(made, self.schema.required) and (made.type.kind in WHOLE or made.type.is_settled)
-        }  # fmt: skip
-        schema = Schema(types, required=(self.schema.required - set(columns)) | filled)
+        schema = derived_schema(self.schema, columns)
 
         def derive(rows: Rows) -> Rows:
             return rows.with_expression(
@@ -120,15 +129,8 @@ class Relation:
         keys = [on] if isinstance(on, str) else list(on)
         if not keys:
             raise ParameterError("join: on=[] names no column to join on")
-        _require_joinable(keys, self.schema, other.schema, "the public table")
-        added = {name: kind for name, kind in other.schema.items() if name not in keys}
-        both = [name for name in added if name in self.schema]
-        if both:
-            raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
-        for name in added:
-            _require_own(name)
-        schema = Schema({**dict(self.schema), **added}, required=self.schema.required)
-        _require_apart(schema, added)
+        schema = joined_schema(self.schema, other.schema, keys, "the public table")
+        added = [name for name in schema if name not in self.schema]
 
         def join(rows: Rows) -> Rows:
             right = public_table(rows.on, other.columns)
@@ -163,18 +165,12 @@ class Relation:
                 "join: two private tables are joined if they were opened together, vm.open({'one': ..., 'other': ...}, "
                 "...), so that one budget counts what is learned of both; a public one comes in by vm.public(...)"
             )
-        _require_joinable(keys, self.schema, other.schema, "the other table")
+        own = {self.unit.column} if self.unit.column is not None else set()
+        schema = joined_schema(self.schema, other.schema, keys, "the other table", without=own)
+        added = [name for name in schema if name not in self.schema]
         mine, theirs = (side.rows().expression[UNIT].type() for side in (self, other))
         if mine.is_string() != theirs.is_string():
             raise ParameterError(f"join: units are named by {mine} in the one table, and by {theirs} in the other")
-        own = {self.unit.column} if self.unit.column is not None else set()
-        added = {name: kind for name, kind in other.schema.items() if name not in keys and name not in own}
-        both = [name for name in added if name in self.schema]
-        if both:
-            raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
-        filled = self.schema.required | (other.schema.required & set(added))
-        schema = Schema({**dict(self.schema), **added}, required=filled)
-        _require_apart(schema, added)
 
         def join(source: Rows | Database) -> Rows:
             left, theirs = self.rows(source), other.rows(source).expression
@@ -233,25 +229,27 @@ class Relation:
         )
         return replace(self, steps=(*self.steps, step))
 
-    def _require(self, expression: Any, kind: Kind | None, where: str) -> None:
-        if not isinstance(expression, Expression):
-            raise ParameterError(f'{where} takes an expression such as table["age"] > 40, not {plain(expression)}')
-        expression.require_moderate(where)
-        for name in expression.columns:
-            self.schema.require(name)
-        if kind is not None and expression.type.kind is not kind:
-            raise ParameterError(f"{where}: {expression!r} is {expression.type.kind.value}, not {kind.value}")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keep:
-    """Keeps the rows for which a predicate is true, and does nothing else: what filters is known by its class."""
+    """Keeps the rows for which a predicate is true, and does nothing else: what filters is known by its class.
+
+    One that stands first remembers the rows that it was given last, and the handle that it made of them: the handle of
+    others may hold more, such as a public table.
+    """
 
     predicate: Expression
+    remembers: bool = False
+    last: dict[str, tuple[Rows, Rows]] = field(default_factory=dict)
 
     def __call__(self, rows: Rows) -> Rows:
         """The rows that are kept; nothing is run."""
-        return rows.with_expression(lambda table: filtered(table, to_ibis(self.predicate, table).fill_null(False)))
+        given, kept = self.last.get("rows", (None, None))
+        if kept is None or given is not rows:
+            kept = rows.with_expression(lambda table: filtered(table, to_ibis(self.predicate, table).fill_null(False)))
+            if self.remembers:
+                self.last["rows"] = rows, kept
+        return kept
 
 
 def _equal(rows: Rows, name: str, left: Any, right: Any) -> Any:
@@ -264,13 +262,13 @@ def source_rows(opened: Any, unit_column: str | None) -> Rows:
     """The rows of a table as it was opened: its columns, and the unit of each row; rows of nobody are dropped."""
     found = Schema.of_ibis(opened.ibis_schema)
     schema = Schema(found, (*found.unusable, *opened.unusable))
-    reserved = [name for name in opened.columns if _is_reserved(name)]
+    reserved = [name for name in opened.columns if is_reserved(name)]
     if reserved:
         raise ParameterError(
             f"column {reserved[0]!r}: names that start with {RESERVED!r} are the library's own; rename it"
         )
     for place, name in enumerate(opened.columns):
-        _require_apart(opened.columns[:place], [name])
+        require_apart(opened.columns[:place], [name])
     # Nothing is left that questions cannot use: an engine might find it under another name.
     is_all = list(schema) == list(opened.columns) and not schema.unusable
     table = opened.expression if is_all else opened.expression.select(*schema)
@@ -294,16 +292,6 @@ def naming(engine: str, table: Any, schema: Schema, column: str) -> Any:
     return comparable(engine, named, name=column)
 
 
-def _require_joinable(keys: Sequence[str], mine: Schema, theirs: Schema, where: str) -> None:
-    """Refuse columns that are of different kinds in two tables, and reals."""
-    for name in keys:
-        here, there = mine.require(name).kind, theirs.require(name).kind
-        if here is not there:
-            raise ParameterError(f"join: {name!r} is {here.value} here and {there.value} in {where}")
-        if here is Kind.REAL:
-            raise ParameterError(f"join: {name!r} is REAL, and reals are equal by accident; cut it into bins first")
-
-
 def _selecting(names: list[str], schema: Schema) -> Callable[[Rows], Rows]:
     def select(rows: Rows) -> Rows:
         hidden = [] if rows.unit is None else [rows.unit]
@@ -320,29 +308,3 @@ def _names(names: Iterable[str]) -> str:
 def _numbered(names: Iterable[str]) -> dict[str, str]:
     """Aliases for the right side of a join: with a prefix before it, a name may be longer than engines keep."""
     return {name: f"{RESERVED}right_{place}" for place, name in enumerate(names)}
-
-
-def _require_own(name: str) -> None:
-    """Refuse a name for a new column that some engine would cut, refuse or take for one of the library's own."""
-    if not isinstance(name, str) or not name or _is_reserved(name):
-        raise ParameterError(f"column name {plain(name)}: expected text that does not start with {RESERVED!r}")
-    if not is_storable(name):
-        raise ParameterError(f"column name {plain(name)}: expected Unicode without NUL and surrogates; rename it")
-    if (size := len(name.encode())) > LONGEST_NAME:
-        raise ParameterError(
-            f"column name {plain(name)} has {size} bytes in UTF-8: expected at most {LONGEST_NAME}, which is what "
-            "PostgreSQL keeps of a name; choose a shorter one"
-        )
-
-
-def _require_apart(names: Iterable[str], new: Iterable[str]) -> None:
-    """Engines that do not tell capitals would take one column for another, of another type, and fail on some rows."""
-    for name in new:
-        alike = [other for other in names if other != name and other.casefold() == name.casefold()]
-        if alike:
-            raise ParameterError(f"columns {alike[0]!r} and {name!r} differ in capitals alone; choose another name")
-
-
-def _is_reserved(name: str) -> bool:
-    """Whether it is the library's own, to engines that do not tell capitals."""
-    return name.casefold().startswith(RESERVED)

@@ -1,107 +1,264 @@
-"""Table: a private table under a budget, as people see it: columns, filters, joins, groups; never a row."""
+"""Table: private rows under a budget, as people see them: columns, filters, joins, groups, questions; never a row.
+
+A table builds questions, step by step, and its backend answers them: an engine with an account in this process
+(`vm.open`), or a service (`vm.connect`).
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from viameter.arith import Number
-from viameter.core import Loss
-from viameter.errors import ParameterError, plain
+from viameter.core import Loss, Measurement
+from viameter.errors import OverBudget, ParameterError, plain
 from viameter.ledger import Ledger
+from viameter.tables.answer import Answer, FoundBounds, Ranked
+from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
-from viameter.tables.budget import Charged, Session
-from viameter.tables.collecting import fresh_salt
-from viameter.tables.contributing import require_order
-from viameter.tables.expressions import Expression, Schema
-from viameter.tables.keys import Keys, read_keys
-from viameter.tables.preview import Standing, binding
+from viameter.tables.contributing import require_limits, require_order
+from viameter.tables.cost import Cost
+from viameter.tables.document import question_from_json, question_to_json
+from viameter.tables.expressions import Column, Expression, Schema
+from viameter.tables.formula import Formula
+from viameter.tables.grouping import grouping
+from viameter.tables.plans import Plan
+from viameter.tables.preview import Preview, Standing, binding
 from viameter.tables.public_tables import PublicTable
-from viameter.tables.relation import LONGEST_NAME, Relation
+from viameter.tables.purse import Charged
+from viameter.tables.question import (
+    Aggregates,
+    All,
+    Asked,
+    Groups,
+    HeavyHitters,
+    Question,
+    read_aggregates,
+    read_bounds_question,
+    read_groups,
+    read_top,
+)
+from viameter.tables.relation import Relation
+from viameter.tables.selection import require_delta
+from viameter.tables.session import Session
+from viameter.tables.steps import Derive, Filter, Join, Select, Source, Step, read_names, read_sample
 from viameter.tables.units import Unit
 
 if TYPE_CHECKING:
-    from viameter.tables.finding_bounds import FoundBounds
-    from viameter.tables.rankings import HeavyHitters
+    from viameter.tables.showing.words import ShownTable
+
+A_co = TypeVar("A_co", bound=Answer | Ranked, covariant=True)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Query(Generic[A_co]):
+    """A question of a table that is ready to be asked. It is public: it says nothing of the rows."""
+
+    table: Table
+    question: Question
+
+    @property
+    def plan(self) -> Plan[A_co]:
+        """What it became for the columns of a table of this process."""
+        return self.table.session.plan(self.question)
+
+    def measurement(self, *, spend: Loss, weights: Mapping[str, Number] | None = None) -> Measurement:
+        """The question as a Measurement of the table that was opened; it may be composed and metered like any other."""
+        return self.plan.measurement(Cost.read(spend=spend, weights=weights))
+
+    def preview(
+        self,
+        *,
+        spend: Loss | None = None,
+        within: Mapping[str, Number] | None = None,
+        alpha: Number | None = None,
+        weights: Mapping[str, Number] | None = None,
+        selection_share: Number | None = None,
+    ) -> Preview:
+        """What it would cost, and how wide intervals would be; no row is read, and nothing is spent."""
+        cost = Cost.read(spend=spend, within=within, alpha=alpha, weights=weights, selection_share=selection_share)
+        return self.preview_for(cost)
+
+    def preview_for(self, cost: Cost) -> Preview:
+        """The same for a cost that was read elsewhere."""
+        return self.table.backend.preview(self.question, cost)
+
+    def release(
+        self,
+        *,
+        spend: Loss | None = None,
+        within: Mapping[str, Number] | None = None,
+        alpha: Number | None = None,
+        weights: Mapping[str, Number] | None = None,
+        raw: bool = False,
+        selection_share: Number | None = None,
+        key: str | None = None,
+    ) -> A_co:
+        """Spend, run, and answer: `spend` is the loss; or `within` names widths, and the least loss that buys them.
+
+        `weights` says how the loss is shared among aggregates: each has 1 if it is not named. Counts below 0 are set to
+        0, and quantiles made to rise, unless `raw` ones are asked for. Of groups that are to be found, which is charged
+        as a whole before anything runs, `selection_share` is the part that finds them. With a ledger, the same question
+        under the same `key` has the same answer, and costs nothing more; a service gives every release a key.
+        """
+        cost = Cost.read(
+            spend=spend, within=within, alpha=alpha, weights=weights, raw=raw, selection_share=selection_share
+        )
+        return self.release_for(cost, key=key)
+
+    def release_for(self, cost: Cost, *, key: str | None = None) -> A_co:
+        """The same for a cost that was read elsewhere."""
+        return cast(A_co, self.table.backend.release(self.question, cost, key=key))
+
+    def spend_for(
+        self,
+        within: Mapping[str, Number],
+        *,
+        alpha: Number | None = None,
+        weights: Mapping[str, Number] | None = None,
+    ) -> Loss:
+        """The least loss for which the intervals of these aggregates reach no further than asked, to either side."""
+        found = self.preview(within=within, alpha=alpha, weights=weights)
+        # What does not fit is said in numbers before anything is charged.
+        if not found.fits:
+            over = found.binding
+            raise OverBudget(
+                spent=over.spent, asked=found.loss, left=over.left, budget=over.budget, scope=over.name or None
+            )
+        return found.loss
+
+    def to_json(self) -> dict[str, Any]:
+        """The question as a document, as query files and requests have it; `table.asking` reads it back."""
+        return question_to_json(self.question)
+
+    def __repr__(self) -> str:
+        return self.table.backend.name(self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Rows by group, of which aggregates can be asked."""
+
+    table: Table
+    groups: Groups
+
+    def agg(self, **aggregates: Any) -> Query[Answer]:
+        """What is asked of each group, by the name that it has in the answer."""
+        return self.table.ask(read_aggregates(aggregates, self.groups), self.groups)
+
+    def top(self, k: int, *, by: Literal["rows", "units"] = "rows") -> Query[Ranked]:
+        """Which k of the groups have the most rows, or the most units; in order, without their numbers."""
+        keys = grouping(self.table.schema, self.groups).keys
+        return self.table.ask(read_top(k, by, keys=None if keys is None else keys.size), self.groups)
+
+    def __repr__(self) -> str:
+        return str(Question(self.table.source, self.table.limits, self.groups, Aggregates(()))).removesuffix(".agg()")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
     """Private rows under a budget. Nothing is read before a question is released."""
 
-    session: Session
-    relation: Relation
+    backend: Backend
+    source: Source = field(default_factory=Source)
+    """Which table, and what was done with its rows."""
     limits: Limits = field(default_factory=Limits)
     """What counts of a unit, where a question keeps less than the table allows."""
 
     @property
     def schema(self) -> Schema:
         """The columns, with their types."""
-        return self.relation.schema
+        return self.backend.schema(self.source)
 
     @property
     def unit(self) -> Unit:
         """Whose presence answers hide."""
-        return self.session.unit
+        return self.backend.unit
 
     @property
     def budget(self) -> Loss:
         """What may be spent in all."""
-        return self.session.budget
+        return self.backend.budgets[0].budget
 
     @property
     def spent(self) -> Loss:
-        """What was spent so far, by all questions of this session."""
-        return self.session.spent
+        """What was spent so far, by everybody who asks."""
+        return self.backend.budgets[0].spent
 
     @property
     def left(self) -> Loss:
         """What is left to be spent: of several budgets that pay, the least."""
-        return self.session.left
+        return binding(self.backend.budgets).left
 
     @property
     def budgets(self) -> tuple[Standing, ...]:
         """All budgets that pay for its questions, each with what was spent of it and is left of it."""
-        return self.session.budgets
+        return self.backend.budgets
 
     @property
     def history(self) -> tuple[Charged, ...]:
-        """What was charged, in order."""
-        return self.session.history
+        """What was charged, in order; at a service, your own charges, or everybody's if you may read them."""
+        return self.backend.history
+
+    @property
+    def session(self) -> Session:
+        """The session that answers here; ParameterError if that is a service."""
+        return self._session("session", "its rows and its account are elsewhere")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its rows are asked in this process, and not by a service."""
+        return isinstance(self.backend, Session)
+
+    @property
+    def relation(self) -> Relation:
+        """The rows after all steps, on the engine of this session."""
+        return self.session.relation(self.source)
 
     @property
     def ledger(self) -> Ledger | None:
-        """The ledger that keeps what is spent, if the table was opened with one."""
-        return self.session.ledger
+        """The ledger that keeps what is spent, if the table was opened with one here."""
+        return self.backend.ledger if isinstance(self.backend, Session) else None
 
     def __getitem__(self, name: str) -> Expression:
-        return self.relation[name]
+        return Column(name, self.schema.require(name))
 
-    def filter(self, predicate: Expression) -> Table:
+    def filter(self, predicate: Expression | str) -> Table:
         """The rows for which the predicate is true."""
-        return replace(self, relation=self.relation.filter(predicate))
+        return self._after(Filter(_formula(predicate, "filter")))
 
     def select(self, *names: str) -> Table:
         """These columns alone."""
-        return replace(self, relation=self.relation.select(names))
+        return self._after(Select(read_names(names, "select", least=0)))
 
-    def derive(self, **columns: Expression) -> Table:
+    def derive(self, **columns: Expression | str) -> Table:
         """One more column for each expression."""
-        return replace(self, relation=self.relation.derive(columns))
+        named = ((name, _formula(one, f"derive({name}=...)")) for name, one in columns.items())
+        return self._after(Derive(tuple(named)))
 
     def join(self, other: PublicTable | Table, on: str | Sequence[str] = ()) -> Table:
         """Rows joined with those of a public table (`vm.public`), or of another private table on the unit."""
+        names = (on,) if isinstance(on, str) else read_names(on, "join", least=0)
         if isinstance(other, PublicTable):
-            return replace(self, relation=self.relation.join_public(other, [on] if isinstance(on, str) else on))
-        if isinstance(other, Table):
-            return replace(self, relation=self.relation.join(other.relation, [on] if isinstance(on, str) else on))
-        raise ParameterError(f"join takes vm.public(...) or another table of this session, not {plain(other)}")
+            return self._after(Join(other, names))
+        if not isinstance(other, Table):
+            raise ParameterError(f"join takes vm.public(...) or another table of this session, not {plain(other)}")
+        own, theirs = (_opened(table.backend) for table in (self, other))
+        if own is not theirs:
+            raise ParameterError(
+                "join: two private tables are joined if they were opened together, vm.open({'one': ..., 'other': ...}, "
+                "...), so that one budget counts what is learned of both; a public one comes in by vm.public(...)"
+            )
+        return self._after(Join(other.source, names))
 
     def sample(self, fraction: Number) -> Table:
-        """About this fraction of units with all of their rows, chosen by a secret salt; always the same ones."""
-        return replace(self, relation=self.relation.sample(fraction, salt=fresh_salt()))
+        """About this fraction of units with all of their rows: always the same ones, as long as the table is open.
+
+        Which ones depends on a secret that is drawn when the table is opened, and never leaves the process. No
+        amplification of privacy is claimed for it.
+        """
+        return self._after(read_sample(fraction))
 
     def limit(
         self,
@@ -116,13 +273,8 @@ class Table:
         Which rows is a uniform sample of the unit's rows, `keep="uniform"`, unless the table says otherwise; or, with
         `keep="first by time"`, those with the least values of a column.
         """
-        if self.unit.rows_without_limit is not None:
-            raise ParameterError(f"limit: {self.unit!r} hides single rows, and has no others to leave out")
-        asked, allowed = Limits(rows, groups, per_group, keep), self.unit.limits
-        for name in ("rows", "groups", "per_group"):
-            most, wanted = getattr(allowed, name), getattr(asked, name)
-            if most is not None and wanted is not None and wanted > most:
-                raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
+        asked = Limits(rows, groups, per_group, keep)
+        require_limits(self.unit, asked)
         require_order(self.schema, asked)
         return replace(self, limits=self.limits.tightened(asked))
 
@@ -131,50 +283,51 @@ class Table:
         *columns: str,
         keys: Any = None,
         other: bool = False,
-        edges: Sequence[Number] | None = None,
-    ) -> Any:
+        edges: Sequence[Any] | None = None,
+    ) -> Grouped:
         """Groups by the values of columns: public `keys`, or intervals between `edges` of a number.
 
         For several columns, keys are tuples, or a dict of lists whose combinations are all meant. With `other`, rows of
         keys that are not listed make one more group. Without keys, those are shown that occur often enough, which costs
         a delta.
         """
-        from viameter.tables.numbers import Grouped
+        groups = read_groups(columns, keys=keys, other=other, edges=edges)
+        # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
+        if grouping(self.schema, groups).keys is None:
+            require_delta(self.backend.measure.zero)
+        return Grouped(self, groups)
 
-        if not columns:
-            raise ParameterError("group_by: name at least one column")
-        if edges is not None:
-            return self._by_edges(columns, keys, edges, other)
-        if keys is None and all(self.schema.require(name).kind.value == "BOOLEAN" for name in columns):
-            keys = {name: [False, True] for name in columns}
-        if keys is None:
-            from viameter.tables.found_groups import selecting
-
-            return selecting(self, columns, other=other)
-        return Grouped(self, read_keys(self.schema, columns, keys, other=other))
-
-    def agg(self, **aggregates: Any) -> Any:
+    def agg(self, **aggregates: Any) -> Query[Answer]:
         """Aggregates of all rows."""
-        from viameter.tables.numbers import Grouped
+        return Grouped(self, All()).agg(**aggregates)
 
-        return Grouped(self, Keys((), ((),))).agg(**aggregates)
-
-    def histogram(self, column: str, edges: Sequence[Number], *, other: bool = False) -> Any:
+    def histogram(self, column: str, edges: Sequence[Any], *, other: bool = False) -> Query[Answer]:
         """How many rows fall into each interval [e0, e1), [e1, e2), ... of a number; the last has both ends."""
         from viameter.transforms import count
 
         return self.group_by(column, edges=edges, other=other).agg(rows=count())
 
-    def heavy_hitters(self, *columns: str) -> HeavyHitters:
+    def heavy_hitters(self, *columns: str) -> Query[Answer]:
         """Which values of columns are frequent, of which nobody has a list, and how many units have them.
 
         It gives a question with `preview` and `release`; it costs a delta.
         """
-        from viameter.tables.rankings import HeavyHitters
+        return self.ask(HeavyHitters(read_names(columns, "heavy_hitters")))
 
-        if not columns:
-            raise ParameterError("heavy_hitters: name at least one column")
-        return HeavyHitters(self, columns)
+    def bounds_question(
+        self,
+        column: str | Expression,
+        *,
+        within: tuple[Number | float, Number | float],
+        q: tuple[Number | float, Number | float] = ("1/100", "99/100"),
+        spacing: Literal["even", "logarithmic"] | None = None,
+    ) -> Query[FoundBounds]:
+        """Bounds between which most of a column lies, looked for within a public range: a question, to be previewed.
+
+        Bins are even, or widen with the distance from 0 where the range is wide (from 10 000 on), unless `spacing` says
+        "even" or "logarithmic".
+        """
+        return self.ask(read_bounds_question(column, within=within, q=q, spacing=spacing))
 
     def find_bounds(
         self,
@@ -183,11 +336,33 @@ class Table:
         within: tuple[Number | float, Number | float],
         spend: Loss,
         q: tuple[Number | float, Number | float] = ("1/100", "99/100"),
+        alpha: Number | None = None,
+        spacing: Literal["even", "logarithmic"] | None = None,
+        key: str | None = None,
     ) -> FoundBounds:
         """Bounds between which most of a column lies, looked for within a public range; a release that is charged."""
-        from viameter.tables.finding_bounds import find_bounds
+        question = self.bounds_question(column, within=within, q=q, spacing=spacing)
+        return question.release(spend=spend, alpha=alpha, key=key)
 
-        return find_bounds(self, column, within=within, spend=spend, q=q)
+    def ask(self, asked: Asked, groups: Groups | None = None) -> Query[Any]:
+        """A question of these rows, refused here if it cannot be answered."""
+        return self._query(Question(self.source, self.limits, All() if groups is None else groups, asked))
+
+    def asking(self, question: Question | Mapping[str, Any]) -> Query[Any]:
+        """A question that was written elsewhere, as a value or a document: of the rows of this table.
+
+        Its steps come after those of this table, and its limits tighten those of this table.
+        """
+        written = question if isinstance(question, Question) else question_from_json(question)
+        if written.source.table not in ("", self.source.table):
+            raise ParameterError(f"the question is of the table {written.source.table!r}, not {self.source.table!r}")
+        source = Source(self.source.table, (*self.source.steps, *written.source.steps))
+        return self._query(replace(written, source=source, limits=self.limits.tightened(written.limits)))
+
+    def _query(self, question: Question) -> Query[Any]:
+        require_limits(self.unit, question.limits)
+        self.backend.check(question)
+        return Query(self, question)
 
     def asked_by(
         self, person: str, *, scopes: Sequence[str] = (), unless: Sequence[str] = (), deadline: float | None = None
@@ -199,11 +374,11 @@ class Table:
         from viameter.tables.durable import purse_for
         from viameter.tables.purse import LedgerPurse
 
-        purse = self.session.purse
-        if not isinstance(purse, LedgerPurse):
+        session = self._session("asked_by", "a token says who asks")
+        if not isinstance(session.purse, LedgerPurse):
             raise ParameterError("asked_by: who asks is written into a ledger: open the table with ledger='budget.db'")
-        made = purse_for(purse, self.session.source, by=person, scopes=scopes, unless=unless, deadline=deadline)
-        return replace(self, session=self.session.under(made))
+        made = purse_for(session.purse, session.source, by=person, scopes=scopes, unless=unless, deadline=deadline)
+        return replace(self, backend=session.under(made))
 
     def replayed_for(self, person: str) -> Table:
         """The table whose questions are answered from the ledger alone, by what a person got under the same key.
@@ -215,12 +390,13 @@ class Table:
         asked = self.asked_by(person)
         purse = asked.session.purse
         assert isinstance(purse, LedgerPurse)
-        return replace(asked, session=asked.session.under(ReplayPurse(purse.meter, purse.name)))
+        return replace(asked, backend=asked.session.under(ReplayPurse(purse.meter, purse.name)))
 
     def sub_budget(self, name: str, *, budget: Loss) -> Table:
         """The same table with a share of its budget, which is charged now as a whole, under a name."""
         from viameter.tables.parts import sub_budget
 
+        self._session("sub_budget", "custodians set budgets, also for single people")
         return sub_budget(self, name, budget=budget)
 
     def partition(
@@ -239,6 +415,7 @@ class Table:
         """
         from viameter.tables.parts import partition
 
+        self._session("partition", "custodians set budgets; group_by asks about parts")
         return partition(self, column, keys=keys, budgets=budgets, parts_per_unit=parts_per_unit, other=other)
 
     def dry_run(self, *, rows: int = 1000, values: Mapping[str, Any] | None = None) -> Table:
@@ -250,33 +427,39 @@ class Table:
 
         return practice_table(self, rows=rows, values=values)
 
-    def _by_edges(self, columns: tuple[str, ...], keys: Any, edges: Sequence[Number], other: bool) -> Any:
-        from viameter.tables.numbers import Grouped
+    def answer(self, key: str, *, by: str | None = None) -> Answer | Ranked:
+        """What a service released under a key before, to you or to somebody whose answers you may read.
 
-        if len(columns) != 1 or keys is not None:
-            raise ParameterError("group_by: edges=... cuts one column into intervals, and leaves no keys to be given")
-        column = columns[0]
-        ends = list(edges)
-        binned = self[column].bin(ends)
-        taken = {known.casefold() for known in (*self.schema, *self.schema.unusable)}
-        named = itertools.chain([f"{column}_bin"], (f"bin_{number}" for number in itertools.count()))
-        name = next(one for one in named if one.casefold() not in taken and len(one.encode()) <= LONGEST_NAME)
-        made = replace(self, relation=self.relation.derive({name: binned}))
-        found = read_keys(made.schema, [name], list(range(len(ends) - 1)), other=other)
-        pairs = list(itertools.pairwise(ends))
-        # The last interval has its upper end too.
-        labels = tuple((f"[{left}, {right}{']' if right is ends[-1] else ')'}",) for left, right in pairs)
-        return Grouped(made, found, (column,), labels)
+        It is waited for if the question still runs. Nothing is spent. A table that was opened here is asked the same
+        question under the same key.
+        """
+        find: Callable[..., Answer | Ranked] | None = getattr(self.backend, "answer", None)
+        if find is None:
+            raise ParameterError("answer: ask the same question under the same key, and the ledger gives it again")
+        return find(key, by=by)
+
+    def _after(self, step: Step) -> Table:
+        source = replace(self.source, steps=(*self.source.steps, step))
+        self.backend.schema(source)  # what makes no sense of these columns is refused here
+        return replace(self, source=source)
+
+    def _session(self, what: str, why: str) -> Session:
+        if not isinstance(self.backend, Session):
+            raise ParameterError(f"{what} cannot be sent to a service: {why}")
+        return self.backend
+
+    def _shown(self) -> ShownTable:
+        return self.backend.shown(self.source, Question(self.source, self.limits))
 
     def __repr__(self) -> str:
         from viameter.tables.showing import table_text
 
-        return table_text(self)
+        return table_text(self._shown())
 
     def _repr_html_(self) -> str:
         from viameter.tables.showing import table_html
 
-        return table_html(self)
+        return table_html(self._shown())
 
 
 class Tables(Mapping[str, Table]):
@@ -329,3 +512,16 @@ class Tables(Mapping[str, Table]):
     def __repr__(self) -> str:
         least = binding(self.session.budgets)
         return f"<tables {', '.join(self)}: spent {least.spent!r}, left {least.left!r}>"
+
+
+def _formula(given: Any, where: str) -> Formula:
+    if isinstance(given, Expression):
+        given.require_moderate(where)
+    elif not isinstance(given, str):
+        raise ParameterError(f'{where} takes an expression such as table["age"] > 40, not {plain(given)}')
+    return Formula.of(given)
+
+
+def _opened(backend: Backend) -> object:
+    """What tables have in common that were opened together."""
+    return backend.source if isinstance(backend, Session) else backend

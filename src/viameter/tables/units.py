@@ -13,11 +13,12 @@ w_event(w=7)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from viameter import neighborhood as nb
-from viameter.errors import ParameterError, plain
+from viameter.errors import FormatError, ParameterError, plain
 from viameter.tables.bounding import Limits
 
 
@@ -189,6 +190,26 @@ class PerEntity(Unit):
         return f"per_entity({self.root!r}, key={self.key!r}, links={{{links}}}{_limits(self.limits)})"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Described(Unit):
+    """A unit of which a service says no more than a text."""
+
+    text: str
+
+    @property
+    def granularity(self) -> nb.Granularity:
+        """It is not known here."""
+        raise ParameterError(f"the service says no more of the unit than {self.text!r}: is it of an older version?")
+
+    @property
+    def name(self) -> str:
+        """A unit."""
+        return "unit"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 def per_row(*, replace: bool = False) -> PerRow:
     """One row comes or goes; with `replace`, one row turns into another and the number of rows is the same."""
     return PerRow(_flag(replace, "replace"))
@@ -284,3 +305,21 @@ def _flag(value: object, name: str) -> bool:
 
 def _limits(limits: Limits) -> str:
     return "".join(f", {name}={value!r}" for name, value in limits.given.items())
+
+
+def read_unit(value: Any) -> Unit:
+    """A unit as documents have it: `{per = "tailnum", rows = 20}`, `{row = true}`, `{event = "day", window = 7}`."""
+    given = dict(value) if isinstance(value, Mapping) else {}
+    makers: tuple[tuple[str, Callable[..., Unit]], ...] = (("per", per), ("event", per_event), ("row", per_row))
+    for name, make in makers:
+        if name not in given or (name == "row" and given[name] is not True):
+            continue
+        named = given.pop(name)
+        try:
+            return make(**given) if name == "row" else make(named, **given)
+        except TypeError as problem:
+            unknown = str(problem).partition("unexpected keyword argument ")[2]
+            raise FormatError(
+                f"unit: {f'there is no option {unknown}' if unknown else 'an option is missing'}"
+            ) from None
+    raise FormatError('unit: expected {per = "patient", rows = 5}, {row = true} or {event = "day", window = 7}')

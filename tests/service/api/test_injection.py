@@ -331,11 +331,11 @@ HUGE = [
 READING = """
 import json, sys
 import viameter as vm
-from viameter.tables.written import preview_of, read_cost, read_question
+from viameter.tables.cost import cost_from_json
 table = vm.open({"wait": [1, 2]}, unit=vm.per_row(), budget=vm.zcdp(1))
 for one in json.load(sys.stdin):
     try:
-        preview_of(read_question(table, one), read_cost(one))
+        table.asking(one).preview_for(cost_from_json(one))
     except vm.errors.ViameterError:
         pass
 print("done")

@@ -162,10 +162,9 @@ def test_the_token_is_in_no_text_error_or_log(serving: Running, caplog: pytest.L
         question = table.agg(n=vm.count())
         answer = question.release(spend=vm.zcdp("1/1000"))
         wire = service._wire
-        shown: list[Any] = [service, wire, vars(service), table, table.dataset, question, answer, answer.charge]
-        texts += [
-            repr(one) for one in [*shown, answer.charge.proofs, wire.client, wire.client.auth, Token(secret).sign]
-        ]
+        proof: Any = answer.proof
+        shown: list[Any] = [service, wire, vars(service), table, table.backend, question, answer, proof]
+        texts += [repr(one) for one in [*shown, proof.proofs, wire.client, wire.client.auth, Token(secret).sign]]
         for mistake in (
             lambda: question.release(spend=vm.zcdp(1000)),
             lambda: table.answer("never-asked"),

@@ -12,10 +12,12 @@ import pytest
 from tests.service.client.lines import ANSWER, loss, playing, release, released
 
 import viameter as vm
-from viameter.service.client import RemoteRanked
 from viameter.service.client.explaining import Proofs
 from viameter.service.client.replies import answer_of, preview_of, schema_of
+from viameter.tables import Ranked
+from viameter.tables.units import Described
 
+UNIT = Described("per_row()")
 PROOFS: Any = Proofs(None, "visits")  # type: ignore[arg-type]
 SCHEMA = schema_of(
     {
@@ -52,7 +54,7 @@ def test_ends_that_are_null_are_nowhere_and_days_are_days() -> None:
 )
 def test_an_answer_without_groups_has_the_types_of_what_was_asked(question: Any, dtypes: tuple[str, str]) -> None:
     said = release("k1", question=question, answer={**ANSWER, "rows": []})
-    answer: Any = answer_of(said, SCHEMA, PROOFS)
+    answer: Any = answer_of(said, SCHEMA, UNIT, PROOFS)
     assert len(answer) == 0 and (answer["n"].value.dtype, answer["w"].upper.dtype) == dtypes
     assert answer.to_columns() == {name: [] for name in ANSWER["columns"]}
 
@@ -61,7 +63,7 @@ def test_keys_are_read_by_the_kinds_of_their_columns() -> None:
     def keys(name: str, value: Any, **question: Any) -> Any:
         said = {**ANSWER, "keys": [name], "columns": [name], "rows": [[value]], "aggregates": []}
         document = release("k1", question={"group_by": name, **question}, answer=said)
-        return answer_of(document, SCHEMA, PROOFS).groups[0][0]
+        return answer_of(document, SCHEMA, UNIT, PROOFS).groups[0][0]
 
     assert keys("at", "2024-05-01T10:30:00") == datetime.datetime(2024, 5, 1, 10, 30)
     assert keys("day", None) is None and keys("day", "(other)") == "(other)"
@@ -77,8 +79,8 @@ def test_keys_are_read_by_the_kinds_of_their_columns() -> None:
 def test_keys_in_order_are_read_as_such() -> None:
     said = {**ANSWER, "columns": ["day"], "rows": [["2024-05-02"], ["2024-05-01"]], "aggregates": [], "alpha": None}
     document = release("k1", question={"group_by": "day", "top": 2, "by": "units"}, answer=said)
-    ranked = answer_of(document, SCHEMA, PROOFS)
-    assert isinstance(ranked, RemoteRanked) and ranked.by == "units" and len(ranked) == 2
+    ranked = answer_of(document, SCHEMA, UNIT, PROOFS)
+    assert isinstance(ranked, Ranked) and ranked.by == "units" and len(ranked) == 2
     assert ranked.to_dicts() == [{"day": datetime.date(2024, 5, 2)}, {"day": datetime.date(2024, 5, 1)}]
     assert ranked.to_columns() == {"day": [datetime.date(2024, 5, 2), datetime.date(2024, 5, 1)]}
     assert repr(ranked).splitlines()[0] == "top 2 by units: day" and "cost zcdp(1/100)" in repr(ranked)
@@ -95,6 +97,7 @@ def test_a_preview_is_read_with_what_widths_depend_on() -> None:
         },
         "visits",
         vm.zcdp("1/200"),
+        UNIT,
     )  # fmt: skip
     assert preview.rows[0].widths == {"": 5.0, " at 100 rows": math.inf} and preview.question == "agg(n)"
     text = repr(preview)

@@ -15,7 +15,7 @@ from viameter.service.access import Action
 from viameter.service.page.forms import Form
 from viameter.service.page.losses import NUMBERS, fields_of, read_fields
 from viameter.service.page.registering import read_types
-from viameter.tables.written_values import read_loss
+from viameter.tables.cost import read_loss
 
 MANAGE = "/datasets/visits/manage"
 

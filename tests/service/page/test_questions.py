@@ -20,7 +20,7 @@ from viameter.service.page.typed_values import line_of, read_line, read_number, 
 from viameter.service.page.wording import kept_in_words, question_in_words
 from viameter.service.page.writing_questions import completed, document_of
 from viameter.tables.bounding.limits import Limits
-from viameter.tables.written import preview_of, read_cost, read_question
+from viameter.tables.cost import cost_from_json
 
 TYPES = {
     "ward": "TEXT", "<b>odd & 'name\"": "TEXT", "wait": "INTEGER", "pay": "REAL", "urgent": "BOOLEAN", "day": "DATE",
@@ -205,7 +205,7 @@ SOUND = [
 @pytest.mark.parametrize("form", SOUND)
 def test_what_a_form_asks_is_understood_and_previewed(form: QuestionForm, measure: str) -> None:
     document = document_of(form, COLUMNS, measure)
-    preview = preview_of(read_question(table(measure), document), read_cost(document))
+    preview = table(measure).asking(document).preview_for(cost_from_json(document))
     # How many numbers the preview has is how many the form asks for.
     assert len(preview.rows) == (len(form.aggregates) or 1)
     assert str(preview.alpha) == q.CONFIDENCES[form.confidence]
@@ -218,7 +218,7 @@ def test_groups_that_are_to_be_found_need_a_delta(measure: str) -> None:
     )
     document = document_of(form, COLUMNS, measure)
     assert document["spend"] == {measure.replace("-", "_"): ["1/10", "1e-7"]} and "keys" not in document
-    assert preview_of(read_question(table(measure), document), read_cost(document)).fits
+    assert table(measure).asking(document).preview_for(cost_from_json(document)).fits
     with pytest.raises(Misread) as wrong:
         document_of(form, COLUMNS, "zcdp")
     assert "grouping" in wrong.value.problems

@@ -13,7 +13,7 @@ from tests.tables.held import held
 
 import viameter as vm
 from viameter.errors import NumberError, OverBudget, ParameterError
-from viameter.tables.finding_bounds import BINS, bounds_question, edges_of, find_bounds, rounded_outward
+from viameter.tables.plans.bounds import BINS, edges_of, rounded_outward
 
 loose: Any = vm
 LOUD = vm.zcdp(10**6)
@@ -26,7 +26,7 @@ def opened(values: list[Any], budget: Any = LOUD) -> Any:
 @pytest.mark.parametrize("within", [(-1000, 1000), (-(10**9), 10**9), (0, 2**50)], ids=str)
 def test_bounds_hold_most_rows_and_are_not_far_from_them(within: Any) -> None:
     values = [float(value) for value in np.random.default_rng(3).normal(100, 15, 4000)]
-    found = find_bounds(opened(values), "x", within=within, spend=vm.zcdp(10**5))
+    found = opened(values).find_bounds("x", within=within, spend=vm.zcdp(10**5))
     lower, upper = found.bounds
     assert 30 <= lower <= float(np.quantile(values, 0.01)) + 10
     assert float(np.quantile(values, 0.99)) - 10 <= upper <= 180
@@ -39,41 +39,41 @@ def test_bounds_hold_most_rows_and_are_not_far_from_them(within: Any) -> None:
 def test_bounds_are_ready_for_the_next_question_and_cost_what_a_release_costs() -> None:
     table = opened([place % 120 for place in range(6000)], vm.zcdp(1))
     spend = vm.zcdp("1/10")
-    question = bounds_question(table, "x", within=(0, 128))
+    question = table.bounds_question("x", within=(0, 128))
     assert question.preview(spend=spend).loss <= spend
-    found = find_bounds(table, "x", within=(0, 128), spend=spend)
+    found = table.find_bounds("x", within=(0, 128), spend=spend)
     assert found.loss == table.spent <= spend
     assert found.bounds == (0, 120)
     answer = table.agg(m=vm.mean("x", bounds=found.bounds)).release(spend=spend)
     assert abs(float(answer["m"].value[0]) - 59.5) < 5
     assert {node.theorem.slug for node in found.explain().derivation.nodes()} >= {"contributions-of-added-units"}
     with pytest.raises(OverBudget):
-        find_bounds(table, "x", within=(0, 128), spend=vm.zcdp(1))
+        table.find_bounds("x", within=(0, 128), spend=vm.zcdp(1))
 
 
 def test_other_quantiles_may_be_asked_for_and_tables_filtered() -> None:
     table = opened([place % 1000 for place in range(20_000)])
-    found = find_bounds(table, "x", within=(0, 1024), spend=vm.zcdp(1000), q=("1/4", 0.75))
+    found = table.find_bounds("x", within=(0, 1024), spend=vm.zcdp(1000), q=("1/4", 0.75))
     assert found.bounds in ((240, 760), (250, 750), (240, 750), (250, 760))
     assert found.estimates["low"].value[0] == pytest.approx(250, abs=5)
-    high = find_bounds(table.filter(table["x"] >= 500), "x", within=(0, 1024), spend=vm.zcdp(1000))
+    high = table.filter(table["x"] >= 500).find_bounds("x", within=(0, 1024), spend=vm.zcdp(1000))
     assert 490 <= high.bounds[0] <= 510
 
 
 def test_a_column_of_one_value_or_none_has_bounds_too() -> None:
     for values in ([5.0] * 3000, [None, *[5.0] * 2999], [float("nan"), *[5.0] * 2999]):
         for within in ((0, 1000), (5, 6)) if values[0] is None else ((-(10**6), 10**6),):
-            lower, upper = find_bounds(opened(values), "x", within=within, spend=vm.zcdp(100)).bounds
+            lower, upper = opened(values).find_bounds("x", within=within, spend=vm.zcdp(100)).bounds
             assert within[0] <= lower <= 5 <= upper <= within[1] and lower < upper
             assert upper - lower < 10
     empty = opened([1.0] * 10)
     nothing = empty.filter(empty["x"] > 2)
-    lower, upper = find_bounds(nothing, "x", within=(0, 100), spend=vm.zcdp(1)).bounds
+    lower, upper = nothing.find_bounds("x", within=(0, 100), spend=vm.zcdp(1)).bounds
     assert 0 <= lower < upper <= 100
 
 
 def test_quantiles_that_are_the_same_number_are_told_apart_by_their_intervals() -> None:
-    found = find_bounds(opened([5.0] * 3000), "x", within=(0, 1000), spend=vm.zcdp(100))
+    found = opened([5.0] * 3000).find_bounds("x", within=(0, 1000), spend=vm.zcdp(100))
     place = replace(found["low"], value=np.array([5.0]), lower=np.array([4.0]), upper=np.array([6.0]))
     assert replace(found, estimates={"low": place, "high": place}).bounds == (4, 6)
 
@@ -132,7 +132,7 @@ def test_what_is_no_range_or_quantile_is_refused_before_anything_is_spent() -> N
     ]  # fmt: skip
     for error, options in refused:
         with pytest.raises(error):
-            find_bounds(table, "x", spend=spend, **options)
+            table.find_bounds("x", spend=spend, **options)
     with pytest.raises(ParameterError, match="no number"):
-        find_bounds(table, "s", within=(0, 1), spend=spend)
+        table.find_bounds("s", within=(0, 1), spend=spend)
     assert table.history == ()

@@ -27,7 +27,7 @@ from viameter.sampling import (
     top_k,
 )
 from viameter.sampling.weights import Weights
-from viameter.tables import budget, collecting, selection
+from viameter.tables import collecting, selection, session
 from viameter.tables.bounding import Limits
 from viameter.tables.engines import open_source, run
 from viameter.tables.keys import Keys
@@ -173,7 +173,7 @@ def test_all_items_come_in_order() -> None:
 
 def test_without_a_deadline_nobody_gives_up() -> None:
     stop_if_given_up()
-    assert budget.GivenUp is GivenUp
+    assert session.GivenUp is GivenUp
 
 
 def test_the_top_of_many_keys_ends_soon_after_its_deadline(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import viameter as vm
 from viameter import ledger as ledgers
 from viameter.errors import KeyTaken
 from viameter.ledger.recording import describe_query
-from viameter.tables.finding_bounds import bounds_question
 
 ROWS = {
     "patient": [f"p{place % 40}" for place in range(120)],
@@ -76,7 +75,7 @@ def test_so_it_does_by_keys_that_are_found_and_at_both_stages(case: str) -> None
     require_apart(asked[0], asked[1], asked[2], spend=FOUND)
     # The second stage is a query to what the first one spawned.
     first, second, again = (
-        describe_query(0, each.question([("A",)]).measurement(spend=vm.approx(1, 0))) for each in asked
+        describe_query(0, each.plan.numbers([("A",)]).noise(vm.approx(1, 0), {}).measurement) for each in asked
     )
     assert first == again != second
 
@@ -90,7 +89,7 @@ def test_so_it_does_among_questions_asked_together_and_of_bounds() -> None:
         )
     )
     require = opened()
-    require_apart(*(bounds_question(require, "wait", within=within) for within in ((0, 100), (0, 200), (0, 100))))
+    require_apart(*(require.bounds_question("wait", within=within) for within in ((0, 100), (0, 200), (0, 100))))
 
 
 def test_names_of_columns_cannot_be_taken_for_other_steps() -> None:

@@ -14,6 +14,7 @@ import viameter as vm
 from viameter import ledger as ledgers
 from viameter.errors import OverBudget
 from viameter.mechanisms.smoothed import SMOOTHING
+from viameter.tables.cost import Cost
 from viameter.tables.planning import noise_losses, part_of
 from viameter_check import check
 
@@ -31,7 +32,7 @@ def counts(groups: int, budget: vm.Loss = MUCH, **given: Any) -> Any:
 
 
 def noise_of(question: Any, spend: vm.Loss) -> Any:
-    (part,) = question._plan(spend, None).parts
+    (part,) = question.plan.noise(spend, {}).parts
     return part.noise
 
 
@@ -86,7 +87,7 @@ def test_a_unit_of_a_hundred_groups_is_hidden_by_gaussian_noise_of_a_third_of_th
 def test_one_count_of_a_unit_of_one_row_is_hidden_by_laplace_noise_and_costs_no_delta() -> None:
     table = opened(1)
     question = table.agg(n=vm.count())
-    assert question._plan(ONE, None).kind == "laplace"
+    assert question.plan.noise(ONE, {}).kind == "laplace"
     answer = question.release(spend=ONE)
     assert answer.loss == table.spent == vm.approx(1, 0)
     assert "Laplace noise, which spends no delta" in str(answer.explain())
@@ -109,7 +110,7 @@ def test_noise_is_the_one_whose_intervals_are_narrower(epsilon: str, delta: str)
 def test_a_tie_is_laplace_noise() -> None:
     # With so much loss there is no noise to speak of, of either kind.
     question = counts(50, vm.approx(10**6, "1e-3"))
-    assert question._plan(vm.approx(10**6, "1e-3"), None).kind == "laplace"
+    assert question.plan.noise(vm.approx(10**6, "1e-3"), {}).kind == "laplace"
 
 
 @pytest.mark.parametrize("groups", [2, 4, 9, 25])
@@ -143,7 +144,7 @@ def test_what_is_charged_is_no_more_than_was_asked_and_the_checker_finds_the_sam
     spend = vm.approx(epsilon, delta)
     for groups in (1, 30):
         question = of_all_kinds(groups, replace=groups == replaced)
-        plan = question._plan(spend, {"m": 3})
+        plan = question.plan.noise(spend, {"m": Fraction(3)})
         assert plan.loss <= spend and plan.loss.epsilon > spend.epsilon * (1 - Fraction(1, 10**9))
         assert plan.loss.delta == (spend.delta if plan.kind == "gaussian" else 0)
         assert {part.noise.kind for part in plan.parts} == {plan.kind}
@@ -173,7 +174,7 @@ def test_delta_that_was_spent_is_gone() -> None:
 def test_several_statistics_are_composed_before_they_are_converted() -> None:
     table = opened(100)
     names = {f"s{upper}": vm.sum("x", bounds=(0, upper)) for upper in range(1, 9)}
-    plan = table.group_by("k", keys=list(range(200))).agg(**names)._plan(ONE, None)
+    plan = table.group_by("k", keys=list(range(200))).agg(**names).plan.noise(ONE, {})
     scale = {part.statistic.point.greatest: part.noise.scale for part in plan.parts}
     # Eight sums have eight times the variance of one, but for what rounds reals to integers; with delta shared among
     # them it would be more.
@@ -212,12 +213,12 @@ def test_keys_that_are_found_and_their_numbers_share_delta(groups: int) -> None:
     table = vm.open(held(rows), unit=vm.per("u", groups=groups, per_group=1), budget=vm.approx(8, "1e-6"))
     question = table.group_by("k").agg(n=vm.count())
     spend = vm.approx(8, "1e-6")
-    first, second = question._losses(spend, "1/4")
+    first, second = question.plan._losses(Cost.read(spend=spend))
     assert first.epsilon + second.epsilon == 8 and first.delta + second.delta == spend.delta
     assert second.delta == (0 if groups == 1 else spend.delta / 2)
     answer = question.release(spend=spend)
     assert table.spent == answer.loss == spend and len(answer.groups) > 0
-    losses = [stage.map(1) for stage in answer.stages]
+    losses = [stage.map(1) for stage in answer.proof.stages]
     assert losses[0] <= first and losses[1] <= second
     assert check(answer.certificate().text).ok
 
@@ -227,7 +228,7 @@ def test_the_noise_of_keys_that_were_found_is_chosen_for_those_keys() -> None:
     table = vm.open(held(rows), unit=vm.per("u", groups=40, per_group=1), budget=vm.approx(8, "1e-6"))
     answer = table.group_by("k").agg(n=vm.count()).release(spend=vm.approx(8, "1e-6"))
     # Half of delta was set aside for numbers in 40 groups; there is one, for which Laplace noise is less.
-    assert answer.groups == (("all",),) and answer.noise.startswith("Laplace")
+    assert answer.groups == (("all",),) and answer.proof.noise.startswith("Laplace")
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -237,9 +238,9 @@ def test_many_picks_cost_less_in_zcdp_and_few_in_pure_privacy(replace: bool) -> 
     few, many = grouped.top(1), grouped.top(150)
     assert "exponential" in repr(few.preview(spend=ONE)) and "Gumbel" in repr(many.preview(spend=ONE))
     for question in (few, many):
-        made = question._top(ONE)
+        made = question.plan._top(Cost.read(spend=ONE))
         assert made.measurement.map(1) <= ONE and check(made.measurement.certificate(1).text).ok
-        pure = question._top(vm.approx(1, 0))
+        pure = question.plan._top(Cost.read(spend=vm.approx(1, 0)))
         assert made.scale <= pure.scale and (made.scale == pure.scale) == (question is few)
     assert len(many.release(spend=ONE).groups) == 150
     assert table.spent.delta == ONE.delta
@@ -248,7 +249,7 @@ def test_many_picks_cost_less_in_zcdp_and_few_in_pure_privacy(replace: bool) -> 
 def test_widths_are_bought_without_a_delta() -> None:
     question = counts(100)
     found = question.spend_for({"n": 1000})
-    assert found.delta == 0 and question._plan(found, None).kind == "laplace"
+    assert found.delta == 0 and question.plan.noise(found, {}).kind == "laplace"
 
 
 @pytest.mark.parametrize("rule", [None, "concentrated", "advanced"])

@@ -80,7 +80,7 @@ def test_quantiles_of_one_column_share_their_statistics_and_rise() -> None:
         middle=vm.median("wait", bounds=(0, 8)),
         high=vm.maximum("wait", bounds=(0, 8)),
     )
-    levels = {len(reading.statistics) for reading in question.readings.values()}
+    levels = {len(reading.statistics) for reading in question.plan.readings.values()}
     assert len(question.measurement(spend=vm.zcdp(1)).members) == levels.pop()
     answer = question.release(spend=LOUD)
     low, middle, high = (values(answer, name)[0] for name in ("low", "middle", "high"))

@@ -24,15 +24,15 @@ from tests.mechanisms.oracles import (
     two_way,
 )
 from tests.tables.held import held
+from viameter.tables.numbers import Grouped
 
 import viameter as vm
 from viameter.errors import NoTheorem, OverBudget, ParameterError
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
 from viameter.tables.public_tables import public
-from viameter.tables.numbers import Grouped
 from viameter.tables.ranking import top_keys_of_added_units
-from viameter.tables.rankings import HeavyHitters, Ranking, heavy_hitters, top
+from viameter.tables.table import Grouped
 
 loose: Any = vm
 UNIT_OF_ROWS: dict[str, Any] = {"rows": Fraction(1), "per_group": INFINITY}
@@ -110,21 +110,18 @@ def test_top_keys_of_added_units_requires_units_that_are_there_or_not() -> None:
     assert pure_loss(*laws) > real(bound.epsilon)
     # So they are ranked by the theorem on scores that move anyhow, with twice the noise.
     for unit in (vm.per("u", rows=9, replace=True), vm.per_row(replace=True)):
-        made = Ranking(grouped(vm.zcdp(1), unit), 2).measurement(spend=vm.zcdp("1/2"))
+        made = grouped(vm.zcdp(1), unit).top(2).measurement(spend=vm.zcdp("1/2"))
         slugs = [node.theorem.slug for node in made.explain(1).derivation.nodes()]
         assert "top-k-by-peeling" in slugs and "top-keys-of-added-units" not in slugs
     noises = [
-        Ranking(grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)), 2)
-        .preview(spend=vm.pure("1/2"))
-        .rows[0]
-        .noise
+        grouped(vm.pure(1), vm.per("u", rows=9, replace=replace)).top(2).preview(spend=vm.pure("1/2")).rows[0].noise
         for replace in (False, True)
     ]
     assert noises == ["exponential 36", "exponential 72"]
 
 
 def test_top_keys_of_added_units_requires_no_trust() -> None:
-    assert Ranking(grouped(vm.zcdp(1)), 2).measurement(spend=vm.zcdp("1/2")).explain(1).assumptions == ()
+    assert grouped(vm.zcdp(1)).top(2).measurement(spend=vm.zcdp("1/2")).explain(1).assumptions == ()
 
 
 # --- top -------------------------------------------------------------------------------------------------------------
@@ -136,7 +133,7 @@ LOUD = [vm.pure(10**6), vm.zcdp(10**6), vm.approx(10**6, "1e-6"), vm.approx_zcdp
 @pytest.mark.parametrize("replace", [False, True])
 def test_the_most_frequent_keys_come_in_order(budget: Any, replace: bool) -> None:
     keys = grouped(budget, vm.per("u", rows=9, replace=replace))
-    answer = top(keys, k=3, spend=budget)
+    answer = keys.top(3).release(spend=budget)
     assert answer.groups == (("b",), ("a",), ("c",)) == tuple(answer)
     assert answer.to_columns() == {"k": ["b", "a", "c"]}
     assert answer.loss <= budget and keys.table.spent == answer.loss
@@ -146,23 +143,23 @@ def test_the_most_frequent_keys_come_in_order(budget: Any, replace: bool) -> Non
 
 
 def test_keys_may_be_ranked_by_units_and_others_may_be_one_group() -> None:
-    one = Ranking(grouped(vm.pure(10**6), vm.per("u", rows=9), "abc"), 3, "units")
+    one = grouped(vm.pure(10**6), vm.per("u", rows=9), "abc").top(3, by="units")
     for _ in range(3):
         answer = one.release(spend=vm.pure(10**5))
         # a and b have as many units, and c fewer.
         assert set(answer.groups[:2]) == {("a",), ("b",)} and answer.groups[2] == ("c",)
     others = grouped(vm.pure(10**6), keys="ac", other=True)
-    assert top(others, k=2, spend=vm.pure(10**5)).groups == (("(other)",), ("a",))
+    assert others.top(2).release(spend=vm.pure(10**5)).groups == (("(other)",), ("a",))
     table = vm.open(held(rows()), unit=vm.per("u", rows=9), budget=vm.pure(10**6))
     bins = table.derive(n=table["u"]).group_by("n", edges=[0, 10, 60])
-    assert top(bins, k=1, spend=vm.pure(10**5)).groups[0][0].startswith("[10, 60")
+    assert bins.top(1).release(spend=vm.pure(10**5)).groups[0][0].startswith("[10, 60")
 
 
 @pytest.mark.parametrize("replace", [False, True])
 def test_a_ranking_spends_what_it_is_given(replace: bool) -> None:
     for spend in (vm.pure("1/3"), vm.zcdp("1/7"), vm.approx("1/3", "1e-6"), vm.approx_zcdp("1/7", "1e-6")):
         keys = grouped(spend, vm.per("u", rows=9, replace=replace))
-        loss: Any = Ranking(keys, 3).measurement(spend=spend).map(1)
+        loss: Any = keys.top(3).measurement(spend=spend).map(1)
         asked: Any = spend
         amount, given = (loss.epsilon, asked.epsilon) if hasattr(loss, "epsilon") else (loss.rho, asked.rho)
         assert given * Fraction(999, 1000) < amount <= given
@@ -175,7 +172,7 @@ def test_a_unit_counts_for_as_much_as_it_can_move_a_count() -> None:
         (vm.per("u", rows=9), "rows", 9), (vm.per("u", rows=9), "units", 1), (vm.per_row(), "units", 1),
         (vm.per("u", groups=4, per_group=2), "rows", 2), (vm.per("u", rows=9, replace=True), "units", 2),
     ):  # fmt: skip
-        preview = Ranking(grouped(vm.pure(10), unit), 1, loose_by(by)).preview(spend=spend)
+        preview = grouped(vm.pure(10), unit).top(1, by=loose_by(by)).preview(spend=spend)
         assert preview.rows[0].noise == f"exponential {scale}"
         assert preview.loss == spend
     # Where rows have no names they are what is counted, also if there are several of each.
@@ -183,7 +180,7 @@ def test_a_unit_counts_for_as_much_as_it_can_move_a_count() -> None:
     joined = table.join(public({"k": ["a", "a", "a", "b"], "c": ["x", "x", "x", "y"]}), on="k")
     keys = joined.group_by("c", keys=["x", "y"])
     for by in ("rows", "units"):
-        assert Ranking(keys, 1, loose_by(by)).preview(spend=spend).rows[0].noise == "exponential 3"
+        assert keys.top(1, by=loose_by(by)).preview(spend=spend).rows[0].noise == "exponential 3"
 
 
 def loose_by(by: object) -> Any:
@@ -191,7 +188,7 @@ def loose_by(by: object) -> Any:
 
 
 def test_a_preview_says_how_far_behind_a_key_may_be_and_that_holds() -> None:
-    ranking = Ranking(grouped(vm.pure(100), vm.per("u", rows=9)), 2, "units")
+    ranking = grouped(vm.pure(100), vm.per("u", rows=9)).top(2, by="units")
     spend = vm.pure("1/5")
     preview = ranking.preview(spend=spend, alpha="1/4")
     (behind,) = preview.rows[0].widths.values()
@@ -211,13 +208,13 @@ def test_what_cannot_be_ranked_is_refused() -> None:
     keys = grouped(vm.pure(1))
     for k in (0, -1, 5, True, 1.5, "2", None):
         with pytest.raises(ParameterError, match="from 1 to 4"):
-            Ranking(keys, loose_by(k))
+            keys.top(loose_by(k))
     with pytest.raises(ParameterError, match="expected 'rows' or 'units'"):
-        Ranking(keys, 1, loose_by("size"))
+        keys.top(1, by=loose_by("size"))
     with pytest.raises(OverBudget):
-        top(keys, k=1, spend=vm.pure(2))
+        keys.top(1).release(spend=vm.pure(2))
     with pytest.raises(NoTheorem, match="nothing limits"):
-        top(grouped(vm.pure(1), vm.per("u")), k=1, spend=vm.pure(1))
+        grouped(vm.pure(1), vm.per("u")).top(1).release(spend=vm.pure(1))
     assert keys.table.history == ()
 
 
@@ -228,9 +225,9 @@ def test_what_cannot_be_ranked_is_refused() -> None:
 def test_heavy_hitters_are_shown_with_their_counts_the_largest_first(budget: Any) -> None:
     table = vm.open(held(rows()), unit=vm.per("u", rows=9), budget=budget)
     spend = half(budget)
-    assert heavy_hitters(table.filter(table["u"] > 99), ["k"], spend=spend).to_dicts() == []
+    assert table.filter(table["u"] > 99).heavy_hitters("k").release(spend=spend).to_dicts() == []
     spent = table.spent
-    answer = heavy_hitters(table, "k", spend=spend)
+    answer = table.heavy_hitters("k").release(spend=spend)
     assert answer.keys == ("k",)
     assert answer.groups == (("a",), ("b",), ("c",))
     found = answer["units"]
@@ -249,7 +246,7 @@ def test_an_interval_of_what_is_shown_misses_as_rarely_as_it_says() -> None:
     table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(10**6, "1/2"))
     misses = total = 0
     for _ in range(12):
-        answer = heavy_hitters(table, "k", spend=vm.approx("1/10", "1e-3"), alpha="1/5")
+        answer = table.heavy_hitters("k").release(spend=vm.approx("1/10", "1e-3"), alpha="1/5")
         found = answer["units"]
         total += len(answer)
         misses += int(((found.lower > 300) | (found.upper < 300)).sum())
@@ -261,7 +258,7 @@ def test_an_interval_of_what_is_shown_misses_as_rarely_as_it_says() -> None:
 def test_what_is_shown_occurs_so_that_its_count_is_at_least_1() -> None:
     data = {"u": list(range(200)), "k": [f"k{unit % 40}" for unit in range(200)]}
     table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(1, "3/5"))
-    found = heavy_hitters(table, "k", spend=vm.approx("1/10", "1/2"), alpha="1/1000")["units"]
+    found = table.heavy_hitters("k").release(spend=vm.approx("1/10", "1/2"), alpha="1/1000")["units"]
     # Noise of scale 10, a threshold of about 2, and intervals that reach 69 to either side.
     assert len(found.value) > 0 and (found.lower == 1).any() and (found.lower >= 1).all()
     assert (found.lower <= found.value).all() and (found.value <= found.upper).all()
@@ -269,22 +266,22 @@ def test_what_is_shown_occurs_so_that_its_count_is_at_least_1() -> None:
 
 def test_a_preview_of_heavy_hitters_tells_threshold_and_width() -> None:
     table = vm.open(held(rows()), unit=vm.per("u", rows=3), budget=vm.approx(1, "1e-6"))
-    preview = HeavyHitters(table, ("k",)).preview(spend=vm.approx("1/4", "1e-7"))
+    preview = table.heavy_hitters("k").preview(spend=vm.approx("1/4", "1e-7"))
     assert preview.rows[0].noise == "laplace 12" and preview.rows[0].widths == {"": 36.0}
     assert preview.notes[0].startswith("keys with fewer than about 200 units are not shown")
-    assert preview.fits and not HeavyHitters(table, ("k",)).preview(spend=vm.approx(2, "1e-7")).fits
+    assert preview.fits and not table.heavy_hitters("k").preview(spend=vm.approx(2, "1e-7")).fits
     assert table.history == ()
 
 
 def test_heavy_hitters_need_a_delta_and_columns_that_are_keys() -> None:
     data = {**rows(), "units": [0.5] * 260}
     with pytest.raises(NoTheorem, match=r"vm\.approx"):
-        heavy_hitters(vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.zcdp(1)), "k", spend=vm.zcdp(1))
+        vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.zcdp(1)).heavy_hitters("k").release(spend=vm.zcdp(1))
     table = vm.open(held(data), unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
     with pytest.raises(ParameterError, match="is real"):
-        heavy_hitters(table, "units", spend=vm.approx(1, "1e-6"))
+        table.heavy_hitters("units").release(spend=vm.approx(1, "1e-6"))
     with pytest.raises(ParameterError, match="at least one column"):
-        heavy_hitters(table, [], spend=vm.approx(1, "1e-6"))
-    assert HeavyHitters(table, ("k", "u")).name == "units"
+        table.heavy_hitters().release(spend=vm.approx(1, "1e-6"))
+    assert table.heavy_hitters("k", "u").plan.count == "units"
     whole = vm.open(held({"u": [1], "units": ["a"]}), unit=vm.per("u", rows=1), budget=vm.approx(1, "1e-6"))
-    assert HeavyHitters(whole, ("units",)).name == "count"
+    assert whole.heavy_hitters("units").plan.count == "count"

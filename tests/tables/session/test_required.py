@@ -29,7 +29,7 @@ def opened(budget: vm.Loss = MUCH, unit: Any = None, **given: Any) -> Any:
 
 
 def names(question: Any, spend: vm.Loss = LOUD) -> list[str]:
-    return sorted(repr(part.statistic) for part in question._plan(spend, None).parts)
+    return sorted(repr(part.statistic) for part in question.plan.noise(spend, {}).parts)
 
 
 def test_count_mean_and_sum_of_a_required_column_take_two_statistics() -> None:
@@ -131,7 +131,7 @@ def test_a_sum_beside_a_mean_has_no_more_noise_than_one_by_itself_would_have(
 def test_about_a_center_of_0_a_mean_and_a_sum_are_the_same_statistic() -> None:
     question = opened().agg(m=vm.mean("x", bounds=(-10, 10)), s=vm.sum("x", bounds=(-10, 10)))
     assert names(question) == ["rows with x", "sum of x"]
-    assert question.readings["s"].made_of == ()
+    assert question.plan.readings["s"].made_of == ()
 
 
 def test_sharing_is_decided_from_what_is_asked_alone() -> None:
@@ -162,7 +162,7 @@ def test_a_width_of_a_shared_sum_is_reached_at_the_least_loss(budget: vm.Loss, w
 
 def test_weights_go_to_the_statistics_that_an_aggregate_shares() -> None:
     question = opened(required=["x"]).agg(**THREE)
-    plan = question._plan(LOUD, {"n": 4})
+    plan = question.plan.noise(LOUD, {"n": Fraction(4)})
     assert {repr(part.statistic): part.share for part in plan.parts} == {
         "rows": Fraction(5, 6),
         "sum of x": Fraction(1, 6),

@@ -15,8 +15,7 @@ from viameter.errors import FormatError, ParameterError
 from viameter.tables.bounding import Limits
 from viameter.tables.contributing import contributing
 from viameter.tables.statistics import Total, Units
-from viameter.tables.written import read_question
-from viameter.tables.written_values import read_unit
+from viameter.tables.units import read_unit
 
 LOG = math.log(2 / 1e-9)
 DAYS = [3, 1, 2, None, 2]
@@ -24,8 +23,8 @@ DAYS = [3, 1, 2, None, 2]
 
 def integers(asked: Any) -> list[list[int]]:
     """The exact integers of all statistics of a question, before noise."""
-    statistics = list(dict.fromkeys(one for reading in asked.readings.values() for one in reading.statistics))
-    return [array.tolist() for array in asked.collecting(asked.table.relation.rows(), statistics)]
+    statistics = list(dict.fromkeys(one for reading in asked.plan.readings.values() for one in reading.statistics))
+    return [array.tolist() for array in asked.plan.collecting(asked.plan.relation.rows(), statistics)]
 
 
 def within(kept: int, size: int, share: Fraction) -> bool:
@@ -97,7 +96,7 @@ def test_a_unit_counts_in_as_many_groups_as_it_may_have_groups_or_rows(
         others = {}
     asked = table.group_by("k", keys=range(9)).agg(u=vm.count_units(), **others)
     (units, *_) = integers(asked)
-    bound = contributing(table.relation, Units(), asked.collecting, vm.L1Distance()).map(1)
+    bound = contributing(table.relation, Units(), asked.plan.collecting, vm.L1Distance()).map(1)
     # The other unit has two groups, which no limit here leaves out.
     assert sum(units) == most + 2 and most == bound
 
@@ -165,7 +164,7 @@ def test_which_rows_are_kept_is_said_and_changes_no_bound() -> None:
     questions = [table.agg(n=vm.count()) for table in (uniform, first)]
     one, two = [question.preview(spend=vm.pure(1)) for question in questions]
     assert one.rows == two.rows and one.loss == two.loss
-    assert "first by day" in two.kept and questions[0]._identity() != questions[1]._identity()
+    assert "first by day" in two.kept and questions[0].plan.identity != questions[1].plan.identity
     assert "at most 2 rows, first by day, count; intervals" in questions[1].release(spend=vm.pure(1)).notes[-1]
     assert "at most 2 rows count; intervals" in questions[0].release(spend=vm.pure(1)).notes[-1]
 
@@ -192,14 +191,14 @@ def test_what_can_be_kept_first_has_an_order_that_no_setting_changes() -> None:
 def test_which_rows_are_kept_can_be_written() -> None:
     assert read_unit({"per": "u", "rows": 3, "keep": "first by day"}) == vm.per("u", rows=3, keep="first by day")
     entry = {"limit": {"rows": 1, "keep": "first by day"}, "aggregates": {"s": {"sum": "x", "bounds": [0, 100]}}}
-    asked = read_question(opened(rows=4), entry)
-    assert integers(asked) == [[2]] and asked.collecting.limits == Limits(rows=1, keep="first by day")
+    asked = opened(rows=4).asking(entry)
+    assert integers(asked) == [[2]] and asked.plan.collecting.limits == Limits(rows=1, keep="first by day")
     with pytest.raises(ParameterError, match="keep"):
-        read_question(opened(rows=4), {"limit": {"keep": 3}})
+        opened(rows=4).asking({"limit": {"keep": 3}})
     with pytest.raises(ParameterError, match="rows, groups, per_group, keep"):
-        read_question(opened(rows=4), {"limit": {"order": "first by day"}})
+        opened(rows=4).asking({"limit": {"order": "first by day"}})
     with pytest.raises(FormatError):
-        read_question(opened(rows=4), {"limit": "first by day"})
+        opened(rows=4).asking({"limit": "first by day"})
 
 
 def test_which_rows_are_kept_is_nothing_to_a_count_of_rows() -> None:
@@ -207,7 +206,7 @@ def test_which_rows_are_kept_is_nothing_to_a_count_of_rows() -> None:
     assert integers(table.agg(n=vm.count())) == [[2]]
     statistics = [Total(), Units()]
     asked = table.group_by("t", keys=list("abcde")).agg(n=vm.count(), u=vm.count_units())
-    counts, units = asked.collecting(table.relation.rows(), statistics)
+    counts, units = asked.plan.collecting(table.relation.rows(), statistics)
     assert sum(counts) == sum(units) == 2 and counts[1] == 1
 
 

@@ -175,7 +175,7 @@ def test_the_share_of_the_selection_is_what_was_asked_and_all_of_delta() -> None
         assert preview.rows[0].noise == f"laplace {float(9 / (4 * share)):.4g}"
         assert preview.rows[1].loss == vm.pure(4 * (1 - share))
         answer = question.release(spend=vm.approx(4, "1e-3"), **options)
-        assert answer.stages[0].map(1).epsilon == 4 * share
+        assert answer.proof.stages[0].map(1).epsilon == 4 * share
     assert opened(BUDGETS[1]).group_by("k").agg(n=vm.count()).preview(spend=vm.approx_zcdp(4, "1e-3")).rows[
         0
     ].loss == vm.approx_zcdp(1, "1e-3")
@@ -204,7 +204,7 @@ def test_an_answer_explains_both_stages_and_certifies_the_whole() -> None:
     document = answer.certificate().to_json()
     assert document["derivation"]["theorem"] == "adaptive-composition"
     assert document["derivation"]["kind"] == "derived"
-    for stage in answer.stages:
+    for stage in answer.proof.stages:
         assert stage.certificate(1).to_json()["claim"]["measure"] == "approx"
     gaussian = opened(BUDGETS[1]).group_by("k").agg(n=vm.count()).release(spend=part(BUDGETS[1]))
     slugs = [node.theorem.slug for node in gaussian.explain().derivation.nodes()]
@@ -212,14 +212,12 @@ def test_an_answer_explains_both_stages_and_certifies_the_whole() -> None:
 
 
 def test_keys_that_are_not_shown_may_be_one_group_together() -> None:
-    from viameter.tables.found_groups import selecting
-
     table = opened()
-    answer = selecting(table, ["k"], other=True).agg(n=vm.count()).release(spend=part(BUDGETS[0]))
+    answer = table.group_by("k", other=True).agg(n=vm.count()).release(spend=part(BUDGETS[0]))
     assert answer.groups == (("a",), ("b",), ("(other)",))
     assert answer["n"].value.tolist() == [4, 2, 2]
     none = table.filter(table["x"] == 6)
-    answer = selecting(none, ["k"], other=True).agg(n=vm.count()).release(spend=part(BUDGETS[0], "1/4"))
+    answer = none.group_by("k", other=True).agg(n=vm.count()).release(spend=part(BUDGETS[0], "1/4"))
     assert answer.groups == (("(other)",),)
     assert answer["n"].value.tolist() == [1]
 

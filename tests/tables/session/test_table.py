@@ -54,9 +54,13 @@ def test_a_filter_keeps_rows_for_which_the_predicate_is_true() -> None:
 
 def test_a_filter_takes_an_expression_that_is_true_or_false_of_columns_that_exist() -> None:
     t = table()
-    for wrong in (True, "n > 1", t["n"] + 1):
+    for wrong in (True, 1, None, ["n > 1"], {"column": "flag"}, "n + 1", t["n"] + 1):
         with pytest.raises(ParameterError, match="filter"):
             t.filter(wrong)  # type: ignore[arg-type]
+    assert repr(t.filter("n > 1").agg(n=vm.count())) == repr(t.filter(t["n"] > 1).agg(n=vm.count()))
+    for unread in ("n >", "n > 'a'", "m > 1", ""):
+        with pytest.raises(ParameterError):
+            t.filter(unread)
     other = table(source={**ROWS, "m": [1, 2, 3, 4]})
     with pytest.raises(ParameterError, match="there is no column 'm'"):
         t.filter(other["m"] > 1)

@@ -27,7 +27,8 @@ from viameter.service.documents import (
 )
 from viameter.service.problems import Problem, not_found
 from viameter.service.watching import log
-from viameter.tables.written_values import read_loss, read_unit
+from viameter.tables.cost import read_loss
+from viameter.tables.units import read_unit
 
 router = APIRouter(prefix="/datasets", tags=["datasets"])
 MOST_LINES = 200

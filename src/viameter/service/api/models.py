@@ -73,8 +73,16 @@ class Limit(Closed):
 class Question(Closed):
     """A question: which rows, by which groups, what of them, and what it may cost."""
 
+    version: int | None = Field(None, description="1, or 2 if there are steps; 1 unless said.")
     derive: dict[str, Expression] | None = None
     filter: Expression | None = None
+    steps: list[dict[str, Any]] | None = Field(
+        None,
+        description='In any order, instead of derive and filter: {"filter": expression}, {"select": [columns]}, '
+        '{"derive": {name: expression}}, {"sample": "1/10"}, '
+        '{"join": {"public": {"columns": {name: [values]}}}, "on": [columns]}.',
+        examples=[[{"filter": "wait > 60"}, {"derive": {"hours": "wait / 60"}}]],
+    )
     limit: Limit | None = None
     group_by: str | list[str] | None = None
     keys: list[Any] | dict[str, list[Any]] | None = Field(None, description="The groups, which are public.")
@@ -89,11 +97,17 @@ class Question(Closed):
     top: Annotated[int, Field(ge=1)] | None = None
     by: Literal["rows", "units"] | None = None
     heavy_hitters: str | list[str] | None = None
+    find_bounds: dict[str, Any] | None = Field(
+        None,
+        description="Bounds between which most of a column lies, looked for within a public range.",
+        examples=[{"column": "wait", "within": [0, 10000]}],
+    )
     spend: LossIn | None = None
     within: dict[str, Number] | None = Field(None, description="Widths by aggregate, instead of a loss.")
     alpha: Number | None = Field(None, description="How often an interval may miss; 1/20 unless said.")
     weights: dict[str, Number] | None = None
     raw: bool | None = None
+    selection_share: Number | None = Field(None, description="Of groups that are found: the part that finds them.")
 
     def document(self) -> dict[str, Any]:
         """The question as it was written."""
@@ -148,7 +162,7 @@ class Dataset(Budget):
     name: str
     title: str
     description: str
-    unit: dict[str, str]
+    unit: dict[str, Any] = Field(description="Whose presence answers hide: in words, and as it was registered.")
     measure: str
     registered: str
     retired: Retired | None

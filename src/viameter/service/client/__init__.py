@@ -1,9 +1,8 @@
 """The client: datasets of a service with the face of local tables. It spends nothing by itself: the service does.
 
 - `connecting`: `vm.connect`. `connection`: the datasets of a service. `wire`, `refusals`: requests, and their errors.
-- `table`, `steps`: a dataset, filtered and derived. `question`, `writing`: what is asked, as a document.
-  `explaining`: the theorems behind a charge.
-- `releasing`, `waiting`: one key for each release, however often it is sent. `replies`, `answers`: what comes back.
+- `dataset`: the backend of tables whose rows are there. `explaining`: the theorems behind a charge.
+- `releasing`, `waiting`: one key for each release, however often it is sent. `replies`: what comes back.
 
 ```py
 import viameter as vm
@@ -19,22 +18,8 @@ with vm.connect("https://privacy.example.org", token="vmt_...") as service:
 httpx is imported when somebody connects; the libraries of the service are not needed.
 """
 
-from viameter.service.client.answers import RemoteAnswer, RemoteCharge, RemotePreview, RemoteRanked
 from viameter.service.client.connecting import connect
 from viameter.service.client.connection import Connection, Me
-from viameter.service.client.question import RemoteGrouped, RemoteQuestion, RemoteRanking
-from viameter.service.client.table import RemoteTable
+from viameter.service.client.dataset import Dataset
 
-__all__ = [
-    "Connection",
-    "Me",
-    "RemoteAnswer",
-    "RemoteCharge",
-    "RemoteGrouped",
-    "RemotePreview",
-    "RemoteQuestion",
-    "RemoteRanked",
-    "RemoteRanking",
-    "RemoteTable",
-    "connect",
-]
+__all__ = ["Connection", "Dataset", "Me", "connect"]

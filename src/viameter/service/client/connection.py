@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Any
 
 from viameter.errors import ParameterError, ServiceError, plain
+from viameter.service.client.dataset import Dataset
 from viameter.service.client.replies import understood
-from viameter.service.client.steps import Steps
-from viameter.service.client.table import RemoteDataset, RemoteTable
 from viameter.service.client.wire import Wire
 from viameter.tables.showing.words import printable
+from viameter.tables.table import Table
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -48,16 +48,14 @@ class Connection:
         """The names of the datasets that you may see."""
         return self.me.datasets
 
-    def __getitem__(self, name: str) -> RemoteTable:
+    def __getitem__(self, name: str) -> Table:
         # Names that no dataset can have are not made parts of an address.
         if isinstance(name, str) and NAME.fullmatch(name):
             try:
-                found = RemoteDataset.fetch(self._wire, name, person=self._name)
+                return Table(Dataset.fetch(self._wire, name, person=self._name))
             except ServiceError as problem:
                 if problem.code != "not_found":
                     raise
-            else:
-                return RemoteTable(found, Steps(found.schema))
         known = ", ".join(self.datasets) or "none"
         raise ParameterError(f"there is no dataset {plain(name)}, or none that you may see; there are: {known}")
 

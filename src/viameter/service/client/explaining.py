@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from viameter.arith import read_written, show
+from viameter.core import Loss
 from viameter.core.certificate import FORMAT, Certificate
 from viameter.errors import FormatError, RegistryError, ServiceError
 from viameter.service.client.refusals import loss_of
@@ -42,6 +43,23 @@ class Proofs:
 
     def _place(self, entry: int) -> str:
         return f"/datasets/{quote(self.dataset, safe='')}/history/{entry}"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The proof of a release of a service: what it cost, and what stands behind that, fetched when it is asked for."""
+
+    loss: Loss
+    entry: int
+    proofs: Proofs = field(repr=False)
+
+    def explain(self) -> Explanation:
+        """What the release tells of one unit at most, and the tree of theorems behind that, as the service keeps it."""
+        return self.proofs.explanation(self.entry)
+
+    def certificate(self) -> Certificate:
+        """The same as a file that `viameter check` re-derives: nobody has to take the service's word for it."""
+        return self.proofs.certificate(self.entry)
 
 
 def _derivation(node: Mapping[str, Any]) -> Derivation:

@@ -13,14 +13,19 @@ import numpy as np
 
 from viameter.core import Loss
 from viameter.errors import ServiceError, ViameterError
-from viameter.service.client.answers import Charge, RemoteAnswer, RemoteCharge, RemotePreview, RemoteRanked
-from viameter.service.client.explaining import Proofs
+from viameter.service.client.explaining import Charge, Proofs
 from viameter.service.client.refusals import loss_of
+from viameter.tables import Answer, Charged, Preview, Question, Ranked, Unit
+from viameter.tables.answer import Receipt
+from viameter.tables.document import question_from_json
 from viameter.tables.estimates import Estimate
 from viameter.tables.expressions import Kind, Schema, Type
+from viameter.tables.plans import found_bounds
 from viameter.tables.preview import PreviewRow, Standing
+from viameter.tables.question import FindBounds
+from viameter.tables.schemas import schema_after
 from viameter.tables.showing.words import printable
-from viameter.tables.written import read_expression
+from viameter.tables.units import Described, read_unit
 
 OWN_LIMIT = "your own limit"
 """What the limit of whoever asks is called among the budgets that pay."""
@@ -49,7 +54,14 @@ def schema_of(document: Mapping[str, Any]) -> Schema:
     return Schema(usable, unusable)
 
 
-def preview_of(document: Mapping[str, Any], dataset: str, budget: Loss) -> RemotePreview:
+def unit_of(document: Mapping[str, Any]) -> Unit:
+    """Whose presence answers hide; a text, if the service says no more, or says it in words of a later version."""
+    with suppress(ViameterError, KeyError):
+        return read_unit(document["definition"])
+    return Described(str(document["text"]))
+
+
+def preview_of(document: Mapping[str, Any], dataset: str, budget: Loss, unit: Unit) -> Preview:
     """What a question would cost; `budget` is that of the dataset, which older services do not say."""
     rows = tuple(
         PreviewRow(
@@ -61,16 +73,16 @@ def preview_of(document: Mapping[str, Any], dataset: str, budget: Loss) -> Remot
         )
         for one in document["aggregates"]
     )
-    return RemotePreview(
+    return Preview(
         rows,
         loss_of(document["loss"]),
         _budgets(document, dataset, budget),
         document["fits"] is True,
         Fraction(document["alpha"]),
-        str(document["unit"]),
+        unit,
         str(document["kept"]),
         tuple(map(str, document["notes"])),
-        str(document["question"]),
+        question=str(document["question"]),
     )
 
 
@@ -87,50 +99,67 @@ def _budgets(document: Mapping[str, Any], dataset: str, budget: Loss) -> tuple[S
     return (standing_of(dataset, said["dataset"]), *own)
 
 
-def answer_of(document: Mapping[str, Any], schema: Schema, proofs: Proofs) -> RemoteAnswer | RemoteRanked:
+def answer_of(document: Mapping[str, Any], schema: Schema, unit: Unit, proofs: Proofs) -> Answer | Ranked:
     """What was released: numbers by group, or keys in order."""
-    said, question = document["answer"], document["question"]
-    charge = Charge(
-        str(document["key"]), int(document["entry"]), loss_of(said["loss"]), str(document["by"]),
-        str(document["asked"]), document["replayed"] is True, proofs,
+    said, written = document["answer"], document["question"]
+    receipt = Receipt(
+        str(document["key"]), int(document["entry"]), document["replayed"] is True, str(document["by"]),
+        str(document["asked"]),
     )  # fmt: skip
+    proof = Charge(loss_of(said["loss"]), receipt.entry, proofs)
+    question = _question(written)
     keys, columns, rows = tuple(said["keys"]), list(said["columns"]), said["rows"]
     kinds = _kinds(keys, question, schema)
     groups = tuple(
         tuple(_key(value, kind) for value, kind in zip(row[: len(keys)], kinds, strict=True)) for row in rows
     )
-    unit, notes = str(said["unit"]), tuple(map(str, said["notes"]))
-    if "top" in question:
-        return RemoteRanked(keys, groups, str(question.get("by", "rows")), unit, notes, charge)
+    notes = tuple(map(str, said["notes"]))
+    if "top" in written:
+        return Ranked(keys, groups, str(written.get("by", "rows")), proof, unit, notes, receipt)
     alpha = Fraction(said["alpha"])
     covers = {one["name"]: str(one["covers"]) for one in said["aggregates"]}
     estimates = {}
     for name, covered in covers.items():
         three = [[row[columns.index(column)] for row in rows] for column in (name, f"{name}_lower", f"{name}_upper")]
-        whole = _is_whole(name, three, question)
+        whole = _is_whole(name, three, written)
         value, lower, upper = (
             _array(numbers, missing, whole=whole)
             for numbers, missing in zip(three, (math.nan, -math.inf, math.inf), strict=True)
         )
         estimates[name] = Estimate(value, lower, upper, alpha, covered)
-    return RemoteAnswer(keys, groups, estimates, covers, alpha, unit, notes, charge)
+    answer = Answer(keys, groups, estimates, covers, alpha, proof, unit, notes, receipt)
+    if question is not None and isinstance(question.asked, FindBounds):
+        return found_bounds(answer, question.asked.within)
+    return answer
 
 
-def charges_of(lines: Sequence[Mapping[str, Any]]) -> tuple[RemoteCharge, ...]:
-    """The charges among lines of a history, which has the newest first, in order."""
+def charges_of(lines: Sequence[Mapping[str, Any]]) -> tuple[Charged, ...]:
+    """The charges among lines of a history, which has the newest first, in order.
+
+    The outcome of one is "answered", "running", "failed" or "lost"; None if the service is of a version that does not
+    say it. What failed or was lost has no answer: what was charged stays charged, and asked under a new key it costs
+    anew.
+    """
     return tuple(
-        RemoteCharge(
+        Charged(
             str(one["text"]),
             loss_of(one["loss"]),
-            int(one["entry"]),
-            str(one["at"]),
-            str(one["by"]),
-            str(one["key"]),
             outcome=None if one.get("outcome") is None else printable(one["outcome"]),
+            entry=int(one["entry"]),
+            at=str(one["at"]),
+            by=str(one["by"]),
+            key=str(one["key"]),
         )
         for one in reversed(lines)
         if one["loss"] is not None
     )
+
+
+def _question(written: Mapping[str, Any]) -> Question | None:
+    """The question of an answer; None if it is in words of a later version."""
+    with suppress(ViameterError):
+        return question_from_json(written)
+    return None
 
 
 def _when(depends_on: str) -> str:
@@ -148,26 +177,22 @@ def _array(numbers: list[Any], missing: float, *, whole: bool) -> Any:
     return np.array([_finite_or(number, missing) for number in numbers], dtype=np.float64)
 
 
-def _is_whole(name: str, three: list[list[Any]], question: Mapping[str, Any]) -> bool:
+def _is_whole(name: str, three: list[list[Any]], written: Mapping[str, Any]) -> bool:
     """Whether numbers are counts; where there are none, what was asked for says so."""
     numbers = [number for column in three for number in column]
     if numbers:
         return all(type(number) is int for number in numbers)
-    asked = question.get("aggregates", {"n": {"count": True}}).get(name)
-    return "heavy_hitters" in question or asked in ({"count": True}, {"count_units": True})
+    asked = written.get("aggregates", {"n": {"count": True}}).get(name)
+    return "heavy_hitters" in written or asked in ({"count": True}, {"count_units": True})
 
 
-def _kinds(keys: Sequence[str], question: Mapping[str, Any], schema: Schema) -> list[Kind | None]:
+def _kinds(keys: Sequence[str], question: Question | None, schema: Schema) -> list[Kind | None]:
     """The kinds of the columns that name a group."""
-    known = {name: found.kind for name, found in schema.items()}
-    now = schema
-    # The question was understood when it was asked; if it is not here, keys stay as they were sent.
+    # The question was understood when it was asked; if a step is not here, keys stay as they were sent.
     with suppress(ViameterError):
-        for name, written in question.get("derive", {}).items():
-            made = read_expression(written, now)
-            now = Schema({**dict(now), name: made.type})
-            known[name] = made.type.kind
-    return [known.get(name) for name in keys]
+        for step in () if question is None else question.source.steps:
+            schema = schema_after(step, schema, lambda _: Schema({}))
+    return [schema[name].kind if name in schema else None for name in keys]
 
 
 def _key(value: Any, kind: Kind | None) -> Any:

@@ -38,7 +38,7 @@ from viameter.service.page.writing_questions import columns_of, completed, docum
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
 from viameter.service.state import DatasetRetired
-from viameter.tables.written import read_cost
+from viameter.tables.cost import cost_from_json
 
 router = APIRouter(include_in_schema=False)
 DatasetName = Annotated[str, Path(max_length=64)]
@@ -198,7 +198,7 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
 
 def spend_text(document: dict[str, Any]) -> str:
     """What a question may spend, as it was asked for, of which it may cost less; empty if widths were asked for."""
-    spend = read_cost(document).get("spend")
+    spend = cost_from_json(document).spend
     return "" if spend is None else repr(spend)
 
 

@@ -20,7 +20,7 @@ from viameter.measures import loss_from_json
 from viameter.measures.amounts import AmountLoss, GaussianLoss
 from viameter.service.documents import scope_document
 from viameter.service.page.forms import Form
-from viameter.tables.written_values import read_loss
+from viameter.tables.cost import read_loss
 
 NUMBERS: dict[str, tuple[str, ...]] = {
     "zcdp": ("rho",),

@@ -83,7 +83,7 @@ def show_dataset_page(request: Request, dataset: str, visit: Seeing) -> Response
     about = {
         **dataset_document(opened, scope, roles),
         "unit_words": unit_words(table.unit),
-        "limit_words": limit_words(table),
+        "limit_words": limit_words(table.unit, table.limits),
         "schema": schema_document(opened),
     }
     return render(request, "dataset.html", visit=visit, about=about, **shown)

@@ -27,7 +27,7 @@ from viameter.service.page.questions import (
 )
 from viameter.service.page.typed_values import line_of, lines_of, text_of
 from viameter.service.page.writing_questions import Columns, default_name, document_of
-from viameter.tables.written_values import read_loss
+from viameter.tables.cost import read_loss
 
 
 class Beyond(Exception):

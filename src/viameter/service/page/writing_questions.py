@@ -32,7 +32,7 @@ from viameter.service.page.typed_values import (
     read_value,
     text_of,
 )
-from viameter.tables.written_values import read_loss
+from viameter.tables.cost import read_loss
 
 Columns = Mapping[str, Mapping[str, Any]]
 """Columns by name, with "type", and "values" and "bounds" where the custodian made some public."""

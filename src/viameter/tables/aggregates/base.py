@@ -88,6 +88,16 @@ class Aggregate(ABC):
         """The numbers that it has in an answer, by name: one, unless it says otherwise."""
         return {name: self}
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The words in it that may name columns."""
+        found: set[str] = set()
+        for one in fields(self):
+            value = getattr(self, one.name)
+            for part in value if isinstance(value, tuple) else (value,):
+                found |= {part} if isinstance(part, str) else part.words if isinstance(part, Formula) else set()
+        return frozenset(found)
+
     def to_json(self) -> dict[str, Any]:
         """It as a document: `{"mean": "wait", "bounds": [0, 240]}`; fields that have their default are left out."""
         given = {

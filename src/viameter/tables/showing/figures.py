@@ -8,14 +8,14 @@ from viameter.tables.showing.numbers import confidence
 from viameter.tables.showing.words import cost_words, short
 
 if TYPE_CHECKING:
-    from viameter.tables.answer import AnsweredTable
+    from viameter.tables.answer import Answer
     from viameter.tables.estimates import Estimate
 
 MOST_DRAWN = 60
 """Groups that a picture has room for."""
 
 
-def draw_answer(answer: AnsweredTable, name: str | None = None) -> Any:
+def draw_answer(answer: Answer, name: str | None = None) -> Any:
     """The values of one aggregate with their intervals, group by group; of all of them if none is named.
 
     Of more than 60 groups the first are drawn, and the title says so.

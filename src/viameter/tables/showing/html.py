@@ -10,7 +10,6 @@ from viameter.tables.showing.markup import Markup, bar, element, joined, strip
 from viameter.tables.showing.numbers import confidence, shown
 from viameter.tables.showing.words import (
     MOST_ROWS,
-    PrivateTable,
     ShownTable,
     budget_words,
     cost_words,
@@ -19,7 +18,6 @@ from viameter.tables.showing.words import (
     kept_words,
     printable,
     short,
-    shown_table,
     spent_share,
     spent_words,
     unit_words,
@@ -27,7 +25,7 @@ from viameter.tables.showing.words import (
 )
 
 if TYPE_CHECKING:
-    from viameter.tables.answer import AnsweredTable
+    from viameter.tables.answer import Answer
     from viameter.tables.estimates import Estimate
     from viameter.tables.preview import Preview
 
@@ -38,7 +36,7 @@ TABLE = "color:inherit;border-collapse:collapse;margin:0"
 SAID = "padding-top:6px;font-size:90%"
 
 
-def answer_html(answer: AnsweredTable) -> str:
+def answer_html(answer: Answer) -> str:
     """The values and intervals of all groups, each with a small picture; what it cost, and what intervals cover."""
     head = [_head(short(name)) for name in answer.keys]
     head += [_head(short(name), colspan=3, style=f"{NUMBER};text-align:center") for name in answer.estimates]
@@ -75,9 +73,8 @@ def preview_html(preview: Preview) -> str:
     return _table([_head(name) for name in columns], cells, said)
 
 
-def table_html(table: PrivateTable | ShownTable) -> str:
+def table_html(made: ShownTable) -> str:
     """The columns of a private table, whose presence is hidden, what was done so far, and the budget; never a row."""
-    made = shown_table(table)
     columns = list(made.schema.items())[:MOST_ROWS]
     cells = [
         [element("td", short(name), style=LEFT) for name, _ in columns],

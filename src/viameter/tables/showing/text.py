@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from viameter.tables.showing.numbers import aligned, confidence, shown
 from viameter.tables.showing.words import (
     MOST_ROWS,
-    PrivateTable,
     ShownTable,
     budget_words,
     cost_words,
@@ -19,7 +18,6 @@ from viameter.tables.showing.words import (
     kept_words,
     printable,
     short,
-    shown_table,
     spent_share,
     spent_words,
     unit_words,
@@ -27,7 +25,7 @@ from viameter.tables.showing.words import (
 )
 
 if TYPE_CHECKING:
-    from viameter.tables.answer import AnsweredTable
+    from viameter.tables.answer import Answer
     from viameter.tables.estimates import Estimate
     from viameter.tables.preview import Preview
 
@@ -35,7 +33,7 @@ BAR = 10
 """Characters of a bar."""
 
 
-def answer_text(answer: AnsweredTable) -> str:
+def answer_text(answer: Answer) -> str:
     """The values and intervals of all groups as an aligned table; what it cost, and what intervals cover."""
     columns = [
         _column(name, [group[place] for group in answer.groups[:MOST_ROWS]]) for place, name in enumerate(answer.keys)
@@ -68,9 +66,8 @@ def preview_text(preview: Preview) -> str:
     return "\n".join([*_grid(columns), "", *_facts(facts)])
 
 
-def table_text(table: PrivateTable | ShownTable) -> str:
+def table_text(made: ShownTable) -> str:
     """The columns of a private table, whose presence is hidden, what was done so far, and the budget; never a row."""
-    made = shown_table(table)
     shown_columns = list(made.schema.items())[:MOST_ROWS]
     columns = [
         ["column", *(short(name) for name, _ in shown_columns)],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from viameter.arith import show
 from viameter.core import Loss
@@ -14,11 +14,12 @@ from viameter.measures.amounts import AmountLoss
 from viameter.tables.showing.numbers import confidence, half_width
 
 if TYPE_CHECKING:
-    from viameter.tables.answer import AnsweredTable
+    from viameter.tables.answer import Answer
     from viameter.tables.bounding import Limits
     from viameter.tables.expressions import Schema
     from viameter.tables.preview import Preview, PreviewRow, Standing
     from viameter.tables.relation import Relation
+    from viameter.tables.session import Session
     from viameter.tables.units import Unit
 
 MOST_ROWS = 40
@@ -26,34 +27,6 @@ MOST_ROWS = 40
 LONGEST = 48
 """Characters of a name or a value that are shown."""
 ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "pyspark": "Spark"}
-
-
-class PrivateTable(Protocol):
-    """A private table under a budget, as far as it is shown."""
-
-    @property
-    def schema(self) -> Schema:
-        """The columns, with their types."""
-
-    @property
-    def unit(self) -> Unit:
-        """Whose presence answers hide."""
-
-    @property
-    def limits(self) -> Limits:
-        """What counts of a unit, where questions keep less than the unit says."""
-
-    @property
-    def relation(self) -> Relation:
-        """The rows, and the steps so far."""
-
-    @property
-    def budget(self) -> Loss:
-        """What may be spent in all."""
-
-    @property
-    def spent(self) -> Loss:
-        """What was spent so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +46,17 @@ class ShownTable:
     """Other budgets that pay too, in words."""
 
 
-def shown_table(table: PrivateTable | ShownTable) -> ShownTable:
-    """What is shown of a table."""
-    if isinstance(table, ShownTable):
-        return table
-    neighbors = f"two tables are neighbors if {printable(table.unit.granularity.protects)}"
+def shown_session(session: Session, relation: Relation, limits: Limits) -> ShownTable:
+    """What is shown of a table on an engine of this process."""
+    neighbors = f"two tables are neighbors if {printable(session.unit.granularity.protects)}"
     return ShownTable(
-        f"private table on {engine_name(table)}",
-        table.schema,
-        (unit_words(table.unit), neighbors),
-        limit_words(table),
-        tuple(step.made_by for step in table.relation.steps),
-        table.spent,
-        table.budget,
+        f"private table on {engine_name(session)}",
+        relation.schema,
+        (unit_words(session.unit), neighbors),
+        limit_words(session.unit, limits),
+        tuple(step.made_by for step in relation.steps),
+        session.spent,
+        session.budget,
     )
 
 
@@ -113,11 +84,12 @@ def short(value: object) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def unit_words(unit: Unit | str) -> str:
-    """One unit in words, and the granularity that this is; one of elsewhere as it was written there."""
-    if isinstance(unit, str):
-        return f"one unit, {printable(unit)}"
-    from viameter.tables.units import PerEntity, PerId
+def unit_words(unit: Unit) -> str:
+    """One unit in words, and the granularity that this is."""
+    from viameter.tables.units import Described, PerEntity, PerId
+
+    if isinstance(unit, Described):
+        return f"one unit, {printable(unit.text)}"
 
     name, granularity = printable(unit.name), printable(repr(unit.granularity)).removesuffix("()")
     if isinstance(unit, PerEntity):
@@ -130,12 +102,12 @@ def unit_words(unit: Unit | str) -> str:
     return f"{words}{changed} ({granularity})"
 
 
-def cost_words(answer: AnsweredTable) -> str:
+def cost_words(answer: Answer) -> str:
     """What was spent, and for whom that is stated."""
     return f"{answer.loss!r} for {unit_words(answer.unit)}"
 
 
-def interval_words(answer: AnsweredTable) -> list[str]:
+def interval_words(answer: Answer) -> list[str]:
     """How sure intervals are, and what they cover: sentences that are the same for several aggregates once."""
     together: dict[tuple[bool, str], list[str]] = {}
     for name, estimate in answer.estimates.items():
@@ -156,9 +128,8 @@ def width_words(row: PreviewRow) -> str:
 
 def kept_words(preview: Preview) -> str:
     """What counts of a unit."""
-    kept, unit = printable(preview.kept), preview.unit
-    name = "unit" if isinstance(unit, str) else printable(unit.name)
-    return f"of one {name}, {f'at most {kept}' if kept else 'everything'}"
+    kept = printable(preview.kept)
+    return f"of one {printable(preview.unit.name)}, {f'at most {kept}' if kept else 'everything'}"
 
 
 def fit_words(preview: Preview) -> str:
@@ -222,19 +193,18 @@ def spent_words(spent: Loss, budget: Loss) -> str:
     return f"{' and '.join(amounts)} spent ({' and '.join(spent.names)}, {spent.measure!r})"
 
 
-def limit_words(table: PrivateTable) -> str:
-    """What counts of a unit at most, in every question on this table."""
-    unit, limits = table.unit, table.unit.limits.tightened(table.limits)
+def limit_words(unit: Unit, asked: Limits) -> str:
+    """What counts of a unit at most, in every question on a table."""
+    limits = unit.limits.tightened(asked)
     if unit.rows_without_limit is not None:
         return "everything"
     return f"at most {limits.words}" if limits.words else "not limited yet: see .limit(rows=...)"
 
 
-def engine_name(table: PrivateTable) -> str:
+def engine_name(session: Session) -> str:
     """Where the rows are."""
-    source: Any = table.relation.source
-    first = next(iter(source.values())) if isinstance(source, Mapping) else source
-    return ENGINES.get(first.on.engine, printable(first.on.engine))
+    engine = session.engine_tables[0].engine
+    return ENGINES.get(engine, printable(engine))
 
 
 def _listed(names: list[str]) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import viameter as vm
-from viameter.tables.written import read_cost, read_question, release_of
+from viameter.tables.cost import cost_from_json
+from viameter.tables.document import question_from_json
 
 FOLDER = Path(__file__).parent
 FIRST = FOLDER / "first"
@@ -94,7 +95,8 @@ def opened(ledger: Path) -> Iterator[Any]:
 def release(table: Any, name: str) -> Any:
     """Ask one of the questions under its key."""
     document = asked(name)
-    return release_of(read_question(table, document, name), read_cost(document, name), key=name)
+    question = table.asking(question_from_json(document, name)).question
+    return table.backend.release(question, cost_from_json(document, name), key=name)
 
 
 def written(answer: Any) -> Any:

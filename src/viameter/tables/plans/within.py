@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from viameter.arith import Number, dyadic, exact
+from viameter.arith import dyadic
 from viameter.core import Loss, Measure
 from viameter.errors import NoTheorem, NumberError, ParameterError, plain
 from viameter.measures import ZCDP, ApproxDP, ApproxZCDP, PureDP, approx, approx_zcdp, pure, zcdp
@@ -29,22 +29,18 @@ def spend_for(
     readings: Mapping[str, Reading],
     shares: Mapping[Statistic, Fraction],
     collecting: Collecting,
-    within: Mapping[str, Number],
+    within: Mapping[str, Fraction],
     alpha: Fraction,
     measure: Measure,
 ) -> Loss:
     """The least loss for which the named aggregates are within these widths, shared as shares say."""
-    if not isinstance(within, Mapping) or not within:
-        raise ParameterError(f'within={plain(within)}: expected widths by name, as in within={{"n": 25}}')
     # No delta was named, and a smaller one costs a larger epsilon: the noise that needs none.
     kind, total = noise_kinds(measure)[0], sum(shares.values(), Fraction(0))
     needed = Fraction(0)
-    for name, asked in within.items():
+    for name, width in within.items():
         if name not in readings:
             raise ParameterError(f"within: there is no aggregate {plain(name)}; there are {', '.join(readings)}")
-        reading, width = readings[name], exact(asked, name=f"within[{name!r}]")
-        if width <= 0:
-            raise NumberError(f"within[{name!r}]={asked!s} is not a width: expected a number above 0")
+        reading = readings[name]
         if reading.fixed_width is None:
             raise NoTheorem(
                 f"within[{name!r}]: how wide this interval is depends on how many rows there are in a group, so "

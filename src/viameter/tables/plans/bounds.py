@@ -4,32 +4,88 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
-from viameter.arith import Number, exact
-from viameter.core import Loss
-from viameter.errors import NumberError, ParameterError, plain
+from viameter.core import Loss, Measurement
 from viameter.tables.aggregates import Aggregate, Reading, number
-from viameter.tables.answer import Answer
+from viameter.tables.answer import Answer, FoundBounds
+from viameter.tables.bounding import Limits
+from viameter.tables.cost import Cost
 from viameter.tables.estimates import Estimate, Noise, TreeShape, fit, quantiles
 from viameter.tables.estimates.noise import Kind as NoiseKind
 from viameter.tables.estimates.quantiles import quantile_widths
-from viameter.tables.expressions import Expression, Schema
-from viameter.tables.formula import Operand, read_operand
-from viameter.tables.keys import Keys
-from viameter.tables.numbers import ALPHA, Grouped, Question
+from viameter.tables.expressions import Schema
+from viameter.tables.formula import Operand
+from viameter.tables.grouping import Grouping
 from viameter.tables.planning import Noisy
-from viameter.tables.statistics import Bins, read_bounds
-from viameter.tables.table import Table
+from viameter.tables.plans.base import Payer, Plan, Setting
+from viameter.tables.plans.numbers import Numbers
+from viameter.tables.preview import Preview
+from viameter.tables.question import FindBounds, Spacing
+from viameter.tables.relation import Relation
+from viameter.tables.statistics import Bins
 
 BINS = 256
 WIDE = 10_000
 """From this range on bins widen with the distance from 0: what is near 0 is told apart as well as what is far."""
-QUANTILES = ("1/100", "99/100")
-Spacing = Literal["even", "logarithmic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds(Plan[FoundBounds]):
+    """Bounds between which most of a column lies: two quantiles of all rows, "low" and "high".
+
+    >>> import viameter as vm
+    >>> rows = {"user": list(range(5000)), "delay": [place % 120 for place in range(5000)]}
+    >>> table = vm.open(rows, unit=vm.per("user", rows=1), budget=vm.zcdp(2))
+    >>> table.find_bounds("delay", within=(0, 128), spend=vm.zcdp(1)).bounds
+    (0, 120)
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"spend", "alpha"})
+
+    numbers: Numbers
+    within: tuple[Fraction, Fraction]
+
+    @classmethod
+    def of(cls, relation: Relation, grouping: Grouping, asked: FindBounds, limits: Limits, setting: Setting) -> Bounds:
+        """The plan for all rows, of which limits are asked."""
+        edges = edges_of(asked.within, asked.spacing)
+        low, high = (QuantileOfEdges(asked.column, q, edges) for q in asked.q)
+        return cls(Numbers.of(relation, grouping, limits, {"low": low, "high": high}, setting), asked.within)
+
+    @property
+    def relation(self) -> Relation:  # type: ignore[override]
+        """The rows that are asked about."""
+        return self.numbers.relation
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called."""
+        return self.numbers.name
+
+    def loss(self, cost: Cost) -> Loss:
+        """What is to be spent."""
+        return self.numbers.loss(cost)
+
+    def measurement(self, cost: Cost) -> Measurement:
+        """The question as a Measurement of the table that was opened."""
+        return self.numbers.measurement(cost)
+
+    def preview(self, payer: Payer, cost: Cost) -> Preview:
+        """What it would cost, and how far quantiles may be off in rank."""
+        return self.numbers.preview(payer, cost)
+
+    def release(self, payer: Payer, cost: Cost, *, key: str | None) -> FoundBounds:
+        """Spend, run, and answer."""
+        return found_bounds(self.numbers.release(payer, cost, key=key), self.within)
+
+
+def found_bounds(answer: Answer, within: tuple[Fraction, Fraction]) -> FoundBounds:
+    """An answer of two quantiles as the bounds that they make."""
+    given = {one.name: getattr(answer, one.name) for one in fields(Answer)}
+    return FoundBounds(**given, within=within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,67 +121,6 @@ class QuantileOfEdges(Aggregate):
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class FoundBounds(Answer):
-    """Two quantiles, and bounds made of them."""
-
-    within: tuple[Fraction, Fraction] = field(default=(Fraction(0), Fraction(1)))
-
-    @property
-    def bounds(self) -> tuple[int | float, int | float]:
-        """The quantiles, rounded outward to two digits of the distance between them: ready for `bounds=`."""
-        low, high = (Fraction(float(self.estimates[name].value[0])) for name in ("low", "high"))
-        if low >= high:
-            # All of it is in one place, as far as bins tell: the bins of that place.
-            low, high = Fraction(float(self["low"].lower[0])), Fraction(float(self["high"].upper[0]))
-        return rounded_outward(low, high, self.within)
-
-
-def bounds_question(
-    table: Table,
-    column: str | Expression,
-    *,
-    within: tuple[Number | float, Number | float],
-    q: tuple[Number | float, Number | float] = QUANTILES,
-    spacing: Spacing | None = None,
-) -> Question:
-    """Two quantiles of all rows as a question, which can be previewed: "low" and "high"."""
-    edges = edges_of(read_bounds(within, "find_bounds: within"), spacing)
-    low, high = _read_quantiles(q)
-    operand, grouped = read_operand(column, "find_bounds"), Grouped(table, Keys((), ((),)))
-    return grouped.agg(low=QuantileOfEdges(operand, low, edges), high=QuantileOfEdges(operand, high, edges))
-
-
-def find_bounds(
-    table: Table,
-    column: str | Expression,
-    *,
-    within: tuple[Number | float, Number | float],
-    spend: Loss,
-    q: tuple[Number | float, Number | float] = QUANTILES,
-    alpha: Number = ALPHA,
-    spacing: Spacing | None = None,
-) -> FoundBounds:
-    """Bounds between which most of a column lies, looked for within a public range; a release like any other.
-
-    Bins are even, or widen with the distance from 0 where the range is wide (from 10 000 on), unless `spacing` says
-    "even" or "logarithmic".
-
-    >>> import viameter as vm
-    >>> rows = {"user": list(range(5000)), "delay": [place % 120 for place in range(5000)]}
-    >>> table = vm.open(rows, unit=vm.per("user", rows=1), budget=vm.zcdp(2))
-    >>> find_bounds(table, "delay", within=(0, 128), spend=vm.zcdp(1)).bounds
-    (0, 120)
-    """
-    public = read_bounds(within, "find_bounds: within")
-    question = bounds_question(table, column, within=within, q=q, spacing=spacing)
-    answer = question.release(spend=spend, alpha=alpha)
-    return FoundBounds(
-        answer.keys, answer.groups, answer.estimates, answer.covers, answer.alpha, answer.measurement, answer.unit,
-        answer.notes, public,
-    )  # fmt: skip
-
-
 def edges_of(within: tuple[Fraction, Fraction], spacing: Spacing | None = None) -> tuple[Fraction, ...]:
     """The edges of bins over a range: even ones, or ones that widen with the distance from 0.
 
@@ -135,8 +130,6 @@ def edges_of(within: tuple[Fraction, Fraction], spacing: Spacing | None = None) 
     [897307, 947263, 1000000]
     """
     lower, upper = within
-    if spacing not in (None, "even", "logarithmic"):
-        raise ParameterError(f"spacing={plain(spacing)}: expected 'even' or 'logarithmic'")
     if spacing == "even" or (spacing is None and upper - lower < WIDE):
         return tuple(lower + (upper - lower) * place / BINS for place in range(BINS + 1))
     center = min(max(Fraction(0), lower), upper)
@@ -178,16 +171,6 @@ def _steps(reach: Fraction, bins: int) -> list[Fraction]:
 
 def _length(reach: Fraction) -> float:
     return 0.0 if reach == 0 else math.log(max(1000.0, float(reach)))
-
-
-def _read_quantiles(q: Any) -> tuple[Fraction, Fraction]:
-    if not isinstance(q, tuple | list) or len(q) != 2:
-        raise ParameterError(f"q={plain(q)}: expected two quantiles, such as ('1/100', '99/100')")
-    # How much of the rows is no loss: 0.01 means a hundredth.
-    low, high = (exact(Decimal(repr(one)) if isinstance(one, float) else one, name="q") for one in q)
-    if not 0 <= low < high <= 1:
-        raise NumberError(f"q=({q[0]!s}, {q[1]!s}): expected two numbers between 0 and 1, the lower one first")
-    return low, high
 
 
 def _plain(value: Fraction) -> int | float:
