@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 from viameter.tables.expressions import Kind, Schema, Type, evaluate
-from viameter.tables.question import Derive, Filter
 from viameter.tables.sql import read_sql
+from viameter.tables.steps import Derive, Filter
 
 SCHEMA = Schema(
     {

@@ -18,18 +18,9 @@ from viameter.tables.aggregates.sums import sum_of
 from viameter.tables.bounding import Limits
 from viameter.tables.expressions import Column, Expression, Kind, Schema, Type, case
 from viameter.tables.formula import Formula
-from viameter.tables.question import (
-    Aggregates,
-    All,
-    Derive,
-    Filter,
-    Join,
-    Question,
-    Select,
-    Source,
-    read_groups,
-)
+from viameter.tables.question import Aggregates, All, Question, read_groups
 from viameter.tables.sql import Ordering, Output, SqlQuestion, read_sql
+from viameter.tables.steps import Derive, Filter, Join, Select, Source
 
 WARDS = vm.public({"code": ["A", "B"], "name": ["Cardiology", "Emergency"], "beds": [3, 5]})
 

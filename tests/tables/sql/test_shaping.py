@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.tables.sql.hospital import SCHEMA, on_duckdb, rows
+from tests.tables.sql.hospital import SCHEMA
 
-import viameter as vm
 from viameter.errors import ParameterError
-from viameter.tables.question import Aggregates, Derive, Filter, Join, Listed, Question, Select, Top
+from viameter.tables.question import Question, Top
 from viameter.tables.sql import SqlQuestion, read_sql
 
 
@@ -91,62 +90,3 @@ def test_the_answer_must_have_aggregates() -> None:
     asked = SqlQuestion(Question(asked=Top(3)), ())
     with pytest.raises(ParameterError, match="has aggregates"):
         asked.shape(WARDS)
-
-
-def built(table: Any, question: Question) -> Any:
-    """The question as calls of a table's methods."""
-    for step in question.source.steps:
-        match step:
-            case Filter(predicate=predicate):
-                table = table.filter(predicate.read(table.schema))
-            case Derive(columns=columns):
-                table = table.derive(**{name: made.read(table.schema) for name, made in columns})
-            case Select(names=names):
-                table = table.select(*names)
-            case Join(other=other, on=on):
-                table = table.join(other, on=on)
-    if question.limits.given:
-        table = table.limit(**question.limits.given)
-    assert isinstance(question.asked, Aggregates)
-    groups = question.groups
-    keys = groups.keys.value if isinstance(groups, Listed) else None
-    if groups.columns:
-        table = table.group_by(*groups.columns, keys=keys and [tuple(k) if isinstance(k, list) else k for k in keys])
-    return table.agg(**dict(question.asked.named))
-
-
-def test_a_question_is_answered_as_an_engine_answers_it_but_for_the_noise() -> None:
-    table = [{**row, "patient": f"p{place}"} for place, row in enumerate(rows(400))]
-    data = {name: [row[name] for row in table] for name in ("patient", "ward", "wait", "late", "day")}
-    opened = vm.open(data, unit=vm.per("patient", rows=1), budget=vm.zcdp(10**9))
-    names = {"code": ["A", "B", "Emergency"], "name": ["Cardiology", "Surgery", "Emergency"]}
-    sql = """
-        WITH known AS (SELECT patient, ward, wait, EXTRACT(YEAR FROM day) AS year FROM visits WHERE day IS NOT NULL)
-        SELECT {clause} name AS ward, year, COUNT(*) AS n, COUNT(wait) AS with_wait, AVG(CLAMP(wait, 0, 200)) AS mean,
-               SUM(CLAMP(wait, 0, 200)) / COUNT(wait) AS ratio, COUNT(DISTINCT patient) AS people
-        FROM known JOIN wards ON known.ward = wards.code
-        WHERE NOT wait > 290
-        GROUP BY name, year
-        HAVING COUNT(*) > 3
-        ORDER BY year DESC, 1
-    """
-    options = (
-        "WITH DIFFERENTIAL_PRIVACY OPTIONS(rho = 1e8, privacy_unit_column = patient, "
-        "group_selection_strategy = PUBLIC_GROUPS, groups = [('Cardiology', 2023), "
-        "('Surgery', 2023), ('Cardiology', 2024), ('Surgery', 2024), ('Emergency', 2030)])"
-    )
-    asked = read_sql(sql.format(clause=options), opened.schema, tables={"wards": names}, unit=opened.unit)
-    assert asked.loss is not None
-    found = asked.shape(built(opened, asked.question).release(spend=asked.loss), intervals=False)
-    engine = on_duckdb(table)
-    engine.execute(
-        "CREATE TABLE wards AS SELECT * FROM (VALUES ('A', 'Cardiology'), ('B', 'Surgery')) AS w(code, name)"
-    )
-    plain = sql.format(clause="").replace(
-        "CLAMP(wait, 0, 200)", "CASE WHEN wait < 0 THEN 0 WHEN wait > 200 THEN 200 ELSE wait END"
-    )
-    expected = [row for row in engine.execute(plain).fetchall() if row[1] < 2025]
-    assert len(found) == len(expected) == 2
-    for row, other in zip(found.rows, expected, strict=True):
-        assert row[:2] == other[:2]
-        assert row[2:] == pytest.approx(other[2:], abs=0.5)

@@ -6,8 +6,8 @@ A document is one of
     {"value": 500, "kind": "INTEGER"}          kind may be left out; dates and timestamps are ISO text; null is NULL
     {"operation": "gt", "arguments": [...], "options": [...]}        options may be left out
 
-and a bare number, text or truth value stands for a constant; {"value": null} for a NULL of the kind of the other values,
-in "case" and "fill_null". Operations are those of `Call.operation`: "eq", "add",
+and a bare number, text or truth value stands for a constant; in "case" and "fill_null", {"value": null} stands for a
+NULL of the kind of the other values. Operations are those of `Call.operation`: "eq", "add",
 "is_in", ... Reading checks everything that operators and methods check.
 """
 

@@ -7,8 +7,9 @@ table.filter(wait > 60).group_by(ward).agg(n=count())
 (('ward', 'n'), (Ordering(of='n', descending=True, unknown_first=False),))
 """
 
+from viameter.tables.sql.asking import SqlQuery
 from viameter.tables.sql.clause import Options
 from viameter.tables.sql.reading import read_sql
 from viameter.tables.sql.shaping import Ordering, Output, SqlAnswer, SqlQuestion
 
-__all__ = ["Options", "Ordering", "Output", "SqlAnswer", "SqlQuestion", "read_sql"]
+__all__ = ["Options", "Ordering", "Output", "SqlAnswer", "SqlQuery", "SqlQuestion", "read_sql"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from viameter.tables.expressions import Kind, Schema
 from viameter.tables.public_tables import PublicTable, public
-from viameter.tables.question import Join
 from viameter.tables.sql.places import Text
 from viameter.tables.sql.scalars import Scalars
 from viameter.tables.sql.scopes import Columns, Keys, Scope
+from viameter.tables.steps import Join
 
 Pairs = list[tuple[str, str]]
 """Columns of the left side, and those of the right side that they are equal to."""

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from viameter.tables.expressions import Schema
-from viameter.tables.question import Derive, Filter, Select, Source, Step
 from viameter.tables.sql.functions import NOT_DETERMINED
 from viameter.tables.sql.places import Text
 from viameter.tables.sql.scalars import Scalar, Scalars, column
+from viameter.tables.steps import Derive, Filter, Select, Source, Step
 
 Columns = Mapping[str, str]
 """Columns of a table by the names that it has for them, and how they are called in the rows."""

@@ -35,14 +35,20 @@ class Ordering:
     unknown_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SqlAnswer:
     """The rows that a SELECT shows, in its order, of an answer that was released."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    answer: Any = field(repr=False, compare=False)
+    answer: Any = field(compare=False)
     """What was released: with what it cost, all of its intervals, and the theorems behind it."""
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost."""
+        found: Loss = self.answer.loss
+        return found
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -60,6 +66,14 @@ class SqlAnswer:
         import pandas as pd
 
         return pd.DataFrame(self.to_columns(), columns=list(self.columns))
+
+    def __repr__(self) -> str:
+        cells = [[name, *(_shown(row[place]) for row in self.rows)] for place, name in enumerate(self.columns)]
+        widths = [max(map(len, column)) for column in cells]
+        lines = zip(
+            *([cell.ljust(width) for cell in column] for column, width in zip(cells, widths, strict=True)), strict=True
+        )
+        return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +148,13 @@ class _Reader:
             return lambda row: row[of]
         expression: Expression = of.read(self.schema)
         return lambda row: evaluate(expression, row)
+
+
+def _shown(value: Any) -> str:
+    """A value in a table of text; nothing where it is not known."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _ordered(rows: list[dict[str, Any]], value: Any, ordering: Ordering) -> list[dict[str, Any]]:
