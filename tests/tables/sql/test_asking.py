@@ -8,7 +8,7 @@ import pytest
 from tests.tables.sql.hospital import on_duckdb, rows
 
 import viameter as vm
-from viameter.errors import NoTheorem, ParameterError, SqlError
+from viameter.errors import MeasureMismatch, NoTheorem, ParameterError, SqlError
 
 ROWS = [{**row, "patient": f"p{place}"} for place, row in enumerate(rows(400))]
 DATA = {name: [row[name] for row in ROWS] for name in ("patient", "ward", "wait", "late", "day")}
@@ -84,6 +84,19 @@ def test_what_it_costs_is_said_once() -> None:
     with pytest.raises(ParameterError, match="OPTIONS"):
         table.sql("SELECT COUNT(*) AS n FROM v").release()
     assert table.sql("SELECT COUNT(*) AS n FROM v").preview(within={"n": 10}).rows[0].widths[""] <= 10
+
+
+def test_epsilon_alone_is_a_loss_with_a_delta_of_0_where_the_budget_has_one() -> None:
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({}) COUNT(*) AS n FROM v"
+    for options, budget, loss in [
+        ("epsilon = 1", vm.pure(2), vm.pure(1)),
+        ("epsilon = 1", vm.approx(2, "1e-6"), vm.approx(1, 0)),
+        ("rho = 1", vm.approx_zcdp(2, "1e-6"), vm.approx_zcdp(1, 0)),
+        ("epsilon = 1, delta = 1e-6", vm.approx(2, "1e-6"), vm.approx(1, "1e-6")),
+    ]:
+        assert opened(budget=budget).sql(sql.format(options)).preview().loss <= loss
+    with pytest.raises(MeasureMismatch, match="give zcdp"):
+        opened(budget=vm.zcdp(2)).sql(sql.format("epsilon = 1")).preview()
 
 
 def test_groups_that_are_to_be_found_need_a_delta() -> None:

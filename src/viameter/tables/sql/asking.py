@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from viameter.arith import Number
-from viameter.core import Loss
+from viameter.core import Loss, Measure
 from viameter.errors import ParameterError
+from viameter.measures import ApproxDP, ApproxZCDP, approx, approx_zcdp
 from viameter.tables.answer import Answer
 from viameter.tables.preview import Preview
+from viameter.tables.sql.clause import Options
 from viameter.tables.sql.reading import read_sql
 from viameter.tables.sql.shaping import SqlAnswer, SqlQuestion
 
@@ -74,10 +76,19 @@ class SqlQuery:
             raise ParameterError(
                 "give spend=... (a loss), or write OPTIONS(epsilon = 1, delta = 1e-6) or OPTIONS(rho = 0.1)"
             )
-        return spend if written is None else written
+        return spend if written is None else _with_delta(written, self.asked.options, self.query.table.budget.measure)
 
     def __repr__(self) -> str:
         return repr(self.query)
+
+
+def _with_delta(loss: Loss, options: Options, measure: Measure) -> Loss:
+    """What OPTIONS say, with a delta of 0 where they name none and the budget is of losses that have one."""
+    if options.delta is None and options.epsilon is not None and measure == ApproxDP:
+        return approx(options.epsilon, 0)
+    if options.delta is None and options.rho is not None and measure == ApproxZCDP:
+        return approx_zcdp(options.rho, 0)
+    return loss
 
 
 def query_of(
