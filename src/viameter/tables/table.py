@@ -48,6 +48,7 @@ from viameter.tables.units import Unit
 
 if TYPE_CHECKING:
     from viameter.tables.showing.words import ShownTable
+    from viameter.tables.sql.asking import SqlQuery
 
 A_co = TypeVar("A_co", bound=Answer | Ranked, covariant=True)
 
@@ -364,6 +365,15 @@ class Table:
         source = Source(self.source.table, (*self.source.steps, *written.source.steps))
         return self._query(replace(written, source=source, limits=self.limits.tightened(written.limits)))
 
+    def sql(self, text: str, *, tables: Mapping[str, Any] | None = None) -> SqlQuery:
+        """A question in SQL of the rows of this table, whatever FROM calls it; `tables` has public ones to join with.
+
+        It is read, and never executed as SQL. SqlError has the place of what cannot be asked.
+        """
+        from viameter.tables.sql.asking import query_of
+
+        return query_of(text, {}, only=self, public=tables)
+
     def _query(self, question: Question) -> Query[Any]:
         require_limits(self.unit, question.limits)
         self.backend.check(question)
@@ -504,6 +514,12 @@ class Tables(Mapping[str, Table]):
     def ledger(self) -> Ledger | None:
         """The ledger that keeps what is spent, if the table was opened with one."""
         return self.session.ledger
+
+    def sql(self, text: str, *, tables: Mapping[str, Any] | None = None) -> SqlQuery:
+        """A question in SQL of these tables, joined on the unit; `tables` has public ones by name."""
+        from viameter.tables.sql.asking import query_of
+
+        return query_of(text, self, public=tables)
 
     def check_keys(self) -> dict[str, int]:
         """How many values of each key that tables refer to name more than one row: for the custodian's eyes.
