@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from datetime import date
 from fractions import Fraction
@@ -16,6 +17,7 @@ from viameter.tables.aggregates import Count, CountUnits, median, quantile, std,
 from viameter.tables.aggregates.means import mean_of
 from viameter.tables.aggregates.sums import sum_of
 from viameter.tables.bounding import Limits
+from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Kind, Schema, Type, case
 from viameter.tables.formula import Formula
 from viameter.tables.question import Aggregates, All, Question, read_groups
@@ -349,3 +351,19 @@ def test_having_may_ask_an_aggregate_that_is_not_shown() -> None:
 def test_without_groups_there_is_one() -> None:
     assert read("SELECT COUNT(*) AS n FROM visits").question.groups == All()
     assert read("(SELECT COUNT(*) AS n FROM visits);").question.groups == All()
+
+
+def test_what_is_read_is_a_document_that_reads_back() -> None:
+    texts = [f"SELECT {aggregate} AS n FROM visits" for aggregate in AGGREGATES]
+    texts += [
+        "SELECT ward, late, COUNT(*) AS n FROM visits WHERE cost / 3 > 1 AND day > '2024-05-31' GROUP BY ward, late",
+        "SELECT w, COUNT(*) AS n FROM (SELECT ward AS w, NULLIF(wait, 5) AS x FROM visits) AS v WHERE x > 1 GROUP BY w",
+        "SELECT name, COUNT(*) AS n FROM visits JOIN wards ON ward = code WHERE wards.beds > 3 GROUP BY name",
+        "SELECT d, COUNT(*) AS n FROM visits RIGHT JOIN UNNEST([DATE '2024-05-31']) AS d ON day = d GROUP BY d",
+    ]
+    for sql in texts:
+        for schema in (SCHEMA, None):
+            found = read_sql(sql, schema, tables={"wards": WARDS}, unit="patient").question
+            written = json.loads(json.dumps(question_to_json(found)))
+            assert question_to_json(question_from_json(written)) == question_to_json(found), sql
+            assert question_from_json(written) == found, sql
