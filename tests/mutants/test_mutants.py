@@ -14,7 +14,7 @@ ROOMS = [
     "logic/kernel",
     "measures",
     "neighborhood",
-    "query/bounding",
+    "tables/bounding",
     "service/access",
     "viameter_check",
 ]
