@@ -148,7 +148,7 @@ def _read(name: str, value: Any, where: str) -> Any:
         return value
     if not isinstance(value, list) or len(value) != 2:
         raise FormatError(f"{where}: expected two values, as in [0, 240]")
-    ends = value if not any(isinstance(one, list) for one in value) else [end for one in value for end in one]
+    ends = [end for one in value for end in (one if isinstance(one, list) else [one])]
     if any(isinstance(bound, int) and abs(bound) > LARGEST for bound in ends):
         raise FormatError(f"{where}: expected numbers that a float can hold")
     return tuple(tuple(one) if isinstance(one, list) else one for one in value)
