@@ -10,7 +10,18 @@ from types import ModuleType
 from viameter.spaces import tables as domain_of_tables
 from viameter.spaces.collections import TableDomain
 from viameter.spaces.elements import ScalarDomain
-from viameter.tables.aggregates import count_units, maximum, median, minimum, quantile, std, variance
+from viameter.tables.aggregates import (
+    correlation,
+    count_units,
+    covariance,
+    maximum,
+    median,
+    minimum,
+    quantile,
+    regression,
+    std,
+    variance,
+)
 from viameter.tables.answer import Answer
 from viameter.tables.asked_together import together
 from viameter.tables.budget import Charged, Session
@@ -41,7 +52,9 @@ __all__ = [
     "Tables",
     "Unit",
     "case",
+    "correlation",
     "count_units",
+    "covariance",
     "maximum",
     "median",
     "minimum",
@@ -52,6 +65,7 @@ __all__ = [
     "per_row",
     "public",
     "quantile",
+    "regression",
     "std",
     "together",
     "variance",

@@ -23,12 +23,10 @@ import numpy as np
 
 from viameter.arith import Number, floats
 from viameter.tables.estimates.basic import Estimate, noise_only
-from viameter.tables.estimates.moments import SHARE, Pair, exactly, squared, subtract, widened, within
+from viameter.tables.estimates.moments import SHARE, Pair, exactly, narrowed, squared, subtract, widened, within
 from viameter.tables.estimates.noise import read_alpha
 from viameter.tables.estimates.outward import Floats, Span, above, add, below, divide, from_fraction, multiply
 
-ROUNDS = 3
-"""How often ends are taken to narrow the weights that give them."""
 OF_MEAN, OF_COUNT = Fraction(45, 1000), Fraction(1, 100)
 """The parts of alpha for each mean, and for the count, of a covariance."""
 OF_MEAN_BESIDE, OF_VARIANCE = Fraction(2, 100), Fraction(25, 1000)
@@ -57,11 +55,12 @@ def covariance_estimate(pair: Pair, alpha: Number = "1/20") -> Estimate:
     middle = add(noisy, multiply(known.off_x, known.off_y))
     slack = above(share * floats.from_fraction_up(pair.slack))
     one, zero = exactly(np.ones_like(most)), exactly(np.zeros_like(most))
-    ends = (-most, most)
-    for _ in range(ROUNDS):
-        width = pair.width(pair.weights(known, a=one, p=zero, q=zero, c=ends), SHARE * chance)
-        ends = within(ends, widened(middle, above(width + slack)))
-    ends = within(ends, _allowed(pair, known.mu, known.nu))
+
+    def allowed(c: Span, quick: bool) -> Span:
+        width = pair.width(pair.weights(known, a=one, p=zero, q=zero, c=c), SHARE * chance, quick=quick)
+        return widened(middle, above(width + slack))
+
+    ends = within(narrowed((-most, most), allowed), _allowed(pair, known.mu, known.nu))
     sure = pair.sure(chance)
     lower, upper = np.where(sure, ends[0], -most), np.where(sure, ends[1], most)
     value = np.clip((noisy[0] + noisy[1]) / 2, lower, upper)
@@ -98,11 +97,14 @@ def correlation_estimate(pair: Pair, alpha: Number = "1/20") -> Estimate:
     slacks = [from_fraction(axis.slack) for axis in (x, y)]
     beside = add(from_fraction(pair.slack), _halved(add(multiply(k, slacks[0]), divide(slacks[1], k))))[1]
     slack = above(share * beside)
-    ends = (-one[0], one[0])
-    for _ in range(ROUNDS):
-        half = _halved(ends)
-        width = pair.width(pair.weights(known, a=one, p=multiply(half, k), q=divide(half, k), c=zero), SHARE * chance)
-        ends = within(ends, divide(widened(middle, above(width + slack)), scale))
+
+    def allowed(rho: Span, quick: bool) -> Span:
+        half = _halved(rho)
+        weights = pair.weights(known, a=one, p=multiply(half, k), q=divide(half, k), c=zero)
+        width = pair.width(weights, SHARE * chance, quick=quick)
+        return divide(widened(middle, above(width + slack)), scale)
+
+    ends = narrowed((-one[0], one[0]), allowed)
     lower, upper = np.where(sure, ends[0], -1.0), np.where(sure, ends[1], 1.0)
     product = np.where(sure, of_x[0] * of_y[0], 1.0)
     value = np.where(product > 0, noisy[0] / np.sqrt(np.maximum(product, 1e-300)), 0.0)

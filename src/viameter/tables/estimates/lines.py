@@ -33,18 +33,28 @@ import numpy.typing as npt
 
 from viameter.arith import Number, floats
 from viameter.tables.estimates.basic import Estimate, noise_only
-from viameter.tables.estimates.moments import SHARE, Averages, Pair, exactly, sizes, squared, subtract, widened, within
+from viameter.tables.estimates.moments import (
+    SHARE,
+    Averages,
+    Pair,
+    exactly,
+    narrowed,
+    sizes,
+    squared,
+    subtract,
+    widened,
+    within,
+)
 from viameter.tables.estimates.noise import read_alpha
 from viameter.tables.estimates.outward import Floats, Span, above, add, divide, from_fraction, multiply
 
-ROUNDS = 6
-"""How often ends are taken to narrow the weights that give them."""
 STEEPEST = tuple(Fraction(4) ** power for power in range(-3, 9))
 """Slopes beyond which nothing is looked for, as multiples of the range of y over that of x."""
 OF_MEAN, OF_COUNT = Fraction(45, 1000), Fraction(1, 100)
 """The parts of alpha for each mean, and for the count, of a slope."""
-OF_MEAN_BESIDE, OF_SLOPE, OF_VARIANCE = Fraction(2, 100), Fraction(3, 100), Fraction(2, 100)
-"""The parts of alpha for each mean, the slope and the variance, of an intercept."""
+OF_HEIGHT, OF_SLOPE = Fraction(65, 100), Fraction(25, 100)
+OF_MEAN_BESIDE, OF_VARIANCE = Fraction(3, 100), Fraction(3, 100)
+"""The parts of alpha for the sum of all noises, the slope, each mean and the variance, of an intercept."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -117,7 +127,7 @@ def intercept_estimate(pair: Pair, alpha: Number = "1/20", *, at: Number = 0, st
     moved = add(from_fraction(pair.slack), multiply(sizes(b), from_fraction(x.slack)))
     slack = add(exactly(off_rows), multiply(sizes(k), moved))[1]
     beside = multiply(sizes(multiply(k, known.off_x)), exactly(off_rows))[1]
-    reach = above(above(pair.width(weights, SHARE * chance) + above(share * slack)) + beside)
+    reach = above(above(pair.width(weights, OF_HEIGHT * chance, quick=False) + above(share * slack)) + beside)
     held = add(y.true_mean(known.nu), multiply(b, subtract(place, x.true_mean(known.mu))))
     ends = within(held, widened(line, reach))
     value = known.s[0] + near[0] * away[0]
@@ -130,26 +140,27 @@ def _slopes(pair: Pair, known: Averages, share: Floats, alpha: Fraction) -> tupl
     x = pair.x
     top = add(pair.covariance(known), multiply(known.off_x, known.off_y))
     bottom = add(pair.variance(x, known), squared(known.off_x))
-    moved, of_x = floats.from_fraction_up(pair.slack), floats.from_fraction_up(x.slack)
+    moved, of_x = (np.asarray(floats.from_fraction_up(slack)) for slack in (pair.slack, x.slack))
     one, zero = exactly(np.ones_like(top[0])), exactly(np.zeros_like(top[0]))
     steepest, bounded = np.zeros_like(top[0]), np.zeros(top[0].shape, dtype=bool)
     for power in reversed(STEEPEST):
         steep = power * (pair.y.high - pair.y.low) / (x.high - x.low)
-        flat = floats.from_fraction_up(1 / steep)
-        inverse = (np.full_like(top[0], -flat), np.full_like(top[0], flat))
+        flat = np.full_like(top[0], floats.from_fraction_up(1 / steep))
+        inverse = (-flat, flat)
         width = pair.width(pair.weights(known, a=inverse, p=one, q=zero, c=zero), alpha)
         slack = above(share * above(above(moved * flat) + of_x))
         reach = above(above(above(sizes(top)[1] * flat) + width) + slack)
         beyond = bottom[0] > reach  # no slope this steep is in the set
         steepest = np.where(beyond, floats.from_fraction_up(steep), steepest)
         bounded |= beyond
-    ends = (-steepest, steepest)
     bottom = np.where(bounded, bottom[0], 1.0), np.where(bounded, bottom[1], 1.0)
-    for _ in range(ROUNDS):
-        width = pair.width(pair.weights(known, a=one, p=ends, q=zero, c=zero), alpha)
-        slack = above(share * above(moved + above(sizes(ends)[1] * of_x)))
-        ends = within(ends, divide(widened(top, above(width + slack)), bottom))
-    return ends, bounded
+
+    def allowed(b: Span, quick: bool) -> Span:
+        width = pair.width(pair.weights(known, a=one, p=b, q=zero, c=zero), alpha, quick=quick)
+        slack = above(share * add(exactly(moved), multiply(sizes(b), exactly(of_x)))[1])
+        return divide(widened(top, above(width + slack)), bottom)
+
+    return narrowed((-steepest, steepest), allowed), bounded
 
 
 def _estimate(value: Floats, ends: Span, known: Flags, alpha: Fraction, what: str) -> Estimate:
