@@ -29,8 +29,8 @@ import viameter as vm
 from viameter.errors import NoTheorem, OverBudget, ParameterError
 from viameter.measures.conversions.response import bounded_range_is_pure, bounded_range_to_zcdp
 from viameter.mechanisms.selection import noisy_max_exponential
-from viameter.tables.public_tables import public
 from viameter.tables.numbers import Grouped
+from viameter.tables.public_tables import public
 from viameter.tables.ranking import top_keys_of_added_units
 from viameter.tables.rankings import HeavyHitters, Ranking, heavy_hitters, top
 
