@@ -298,7 +298,7 @@ def product_of(factors: Sequence[Total]) -> Total:
     >>> from viameter.tables.expressions import Column, Type
     >>> x, y = (Column(name, Type(Kind.INTEGER)) for name in "xy")
     >>> product_of([Total(y), Total(x)]), product_of([Total(x), Total(y), Total(x)]) == product_of([Total(y), Total(x)])
-    (rows with 'x' and 'y', True)
+    (rows with x and y, True)
     """
     kept: list[Total] = []
     for one in factors:

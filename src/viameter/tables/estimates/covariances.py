@@ -78,7 +78,7 @@ def correlation_estimate(pair: Pair, alpha: Number = "1/20") -> Estimate:
     >>> x, y = (Axis(Moment(np.array([0]), noise), -ten, ten, Moment(np.array([50_000]), noise)) for _ in "xy")
     >>> found = correlation_estimate(Pair(Moment(np.array([1000]), noise), x, y, Moment(np.array([40_000]), noise)))
     >>> [round(float(number[0]), 4) for number in (found.lower, found.value, found.upper)]
-    [0.7998, 0.8, 0.8002]
+    [0.7999, 0.8, 0.8001]
     """
     chance = read_alpha(alpha)
     x, y = pair.x, pair.y
