@@ -135,7 +135,11 @@ def aggregates(draw: st.DrawFn) -> Aggregates:
         if "column" in inputs:
             written = draw(st.sampled_from(["wait", *NUMBERS[4:]]))
             document[word] = written if isinstance(written, str) else Formula.of(written).to_json()
-            document["bounds"] = draw(st.sampled_from([[0, 240], [-1.5, 3], ["1/3", "2/3"]]))
+            pairs = [draw(st.sampled_from([[0, 240], [-1.5, 3], ["1/3", "2/3"]])) for one in inputs if "bounds" in one]
+            document["bounds"] = pairs[0] if len(pairs) == 1 else pairs
+        for kind, _, option in (one.partition(":") for one in inputs):
+            other = draw(st.sampled_from(["age", "cost"]))
+            document |= {"column": {option: other}, "columns": {option: [other]}}.get(kind, {}) if option else {}
         if "q" in inputs:
             document["q"] = draw(st.sampled_from(["9/10", "0.5", 0.25]))
         if word in ("median", "quantile", "minimum", "maximum"):

@@ -210,7 +210,7 @@ def query(file: str, **options: Any) -> None:
 
 @main.command()
 @click.argument("text")
-@click.option("--source", required=True, metavar="SOURCE", help="A path (Parquet, CSV, DuckDB), or a PostgreSQL URL.")
+@click.option("--source", required=True, metavar="SOURCE", help="A file, or the URL of a database.")
 @click.option("--table", metavar="NAME", help="Which table of a database.")
 @click.option("--unit", required=True, metavar="TEXT", help="Whom answers protect, as 'per patient rows 20' or 'row'.")
 @click.option("--budget", metavar="TEXT", help="A measure and its numbers, as 'zcdp 1/2'; a ledger may know it.")
