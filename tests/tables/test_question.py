@@ -81,7 +81,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def limits(draw: st.DrawFn) -> Limits:
     """Limits of every kind, and none."""
     keep = st.sampled_from([None, "uniform", "first by day", "first by a b"])
-    return Limits(*(draw(st.none() | whole) for _ in range(3)), draw(keep))
+    rows, groups, per_group = (draw(st.none() | whole) for _ in range(3))
+    return Limits(rows, groups, per_group, draw(keep))
 
 
 @st.composite
@@ -258,7 +259,8 @@ def test_the_questions_of_the_first_version_have_the_names_under_which_it_charge
 def test_versions_that_are_known_are_read_and_others_are_refused() -> None:
     for version in (1, 2):
         assert question_from_json({"version": version}) == question_from_json({})
-    for version in (3, 0, -1, 10**30, True, False, 1.0, 2.0, "2", None, [2], {"version": 2}, float("nan")):
+    others: list[Any] = [3, 0, -1, 10**30, True, False, 1.0, 2.0, "2", None, [2], {"version": 2}, float("nan")]
+    for version in others:
         with pytest.raises(FormatError, match=r"^question: version=.*reads 1 to 2"):
             question_from_json({"version": version})
 
@@ -569,12 +571,12 @@ def opened() -> Any:
     return vm.open(held(ROWS), unit=vm.per("u", rows=1), budget=vm.zcdp(10**12))
 
 
-def rows_of(table: Any, source: Source) -> list[tuple[Any, ...]]:
+def rows_of(table: Any, source: Source) -> list[str]:
     """The rows after steps, by the columns of a set that there are."""
     relation = table.session.relation(source)
     kept = [name for name in WANTED if name in relation.schema]
     found = relation.rows().expression[[*kept, "u"]].to_pyarrow().to_pylist()
-    return sorted(repr(sorted(row.items())) for row in found)  # type: ignore[return-value]
+    return sorted(repr(sorted(row.items())) for row in found)
 
 
 column = {name: Column(name, Type(kind)) for name, kind in (

@@ -13,6 +13,7 @@ from viameter.tables.contributing import contributing
 from viameter.tables.public_tables import public
 from viameter.tables.relation import Relation
 from viameter.tables.rows import UNIT
+from viameter.tables.units import Unit
 
 Columns = dict[str, list[Any]]
 PUBLIC = public({"k": ["x", "x", "y"], "z": [1, 2, 3]})
@@ -40,7 +41,7 @@ def only(columns: Columns, values: Collection[Any], by: str = "u") -> Columns:
     return {name: [column[place] for place in kept] for name, column in columns.items()}
 
 
-def question(columns: Columns, unit: vm.tables.Unit, change: Callable[[Any], Any] = lambda table: table) -> Any:
+def question(columns: Columns, unit: Unit, change: Callable[[Any], Any] = lambda table: table) -> Any:
     """Statistics of all kinds, by group and of all rows."""
     types = {"u": "s", "k": "s", "x": 0, "day": 0}
     # A row of nobody in front, so that a table without rows has types too; one that no key is of.
@@ -96,7 +97,7 @@ def test_integers_of_tables_that_differ_in_a_unit_are_within_bounds(limits: dict
 
 @pytest.mark.parametrize("unit", [vm.per_row(), vm.per_row(replace=True), vm.per_event("day")], ids=repr)
 @pytest.mark.parametrize("joined", [False, True])
-def test_integers_of_tables_that_differ_in_a_row_are_within_bounds(unit: vm.tables.Unit, joined: bool) -> None:
+def test_integers_of_tables_that_differ_in_a_row_are_within_bounds(unit: Unit, joined: bool) -> None:
     def change(table: Any) -> Any:
         return table.join(PUBLIC, on="k") if joined else table
 

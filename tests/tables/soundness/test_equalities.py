@@ -183,7 +183,8 @@ def test_names_that_differ_in_capitals_alone_are_refused() -> None:
     with pytest.raises(ParameterError, match="'s' and 'S' differ in capitals alone"):
         rows.join(vm.public({"u": ["p"], "S": [1]}), on="u")
     other = {"u": ["p"], "S": [1]}
-    tables = vm.open({"one": columns, "two": other}, unit=vm.per("u", rows=2), budget=BUDGET)
+    both: dict[str, dict[str, Any]] = {"one": columns, "two": other}
+    tables = vm.open(both, unit=vm.per("u", rows=2), budget=BUDGET)
     with pytest.raises(ParameterError, match="'s' and 'S' differ in capitals alone"):
         tables["one"].join(tables["two"])
     assert "s" in rows.derive(s=rows["s"].length()).schema
