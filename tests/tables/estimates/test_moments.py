@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.tables.estimates.laws import grid, law, missed
 from tests.tables.estimates.moments_of_rows import CASES, REACH, noisy_pair, truths
@@ -36,7 +37,7 @@ ESTIMATES: dict[str, Callable[[Pair, Fraction], Estimate]] = {
 ALPHA = F(1, 20)
 
 
-def inside(found: Estimate, truth: Fraction | float) -> np.ndarray:
+def inside(found: Estimate, truth: Fraction | float) -> npt.NDArray[np.bool_]:
     """Where the interval holds a number; floats are compared with a little of slack for the number itself."""
     slack = 1e-12 * max(abs(float(truth)), 1) if isinstance(truth, float) else 0.0
     return np.asarray((found.lower <= float(truth) + slack) & (float(truth) - slack <= found.upper))
