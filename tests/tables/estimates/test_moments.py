@@ -162,7 +162,7 @@ def test_the_rounding_of_rows_is_covered_and_nothing_else_is() -> None:
             found = intercept_estimate(pair, ALPHA, at=7, start=2)
             assert found.lower[0] <= float(2 + mean_y + covariance / of_x * (7 - mean_x)) <= found.upper[0]
             # Where x is at its mean, only what is not known of the means is left.
-            found = intercept_estimate(pair, ALPHA, at=mean_x)
+            found = intercept_estimate(pair, ALPHA, at=F(mean_x))
             assert found.lower[0] <= float(mean_y) <= found.upper[0]
         if of_x and of_y:
             rho = float(covariance) / math.sqrt(of_x * of_y)
