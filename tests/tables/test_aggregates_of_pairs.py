@@ -38,8 +38,9 @@ def test_documents_are_read_as_they_were_written(word: str) -> None:
     assert aggregate_from_json(document, "here") == made
     by_name = {**document, "bounds": {"x": [0, 240], "y": [0, 10]}}
     assert aggregate_from_json(by_name, "here") == made
-    derived = {word: "x", "bounds": [[0, "1/3"], [1, 2]], **({"on": [{"column": "y"}]} if "on" in document else {})}
-    derived |= {} if "on" in document else {"y": {"operation": "absolute", "arguments": [{"column": "y"}]}}
+    other: Any = {"operation": "absolute", "arguments": [{"column": "y"}]}
+    options: dict[str, Any] = {"on": [{"column": "y"}]} if "on" in document else {"y": other}
+    derived: dict[str, Any] = {word: "x", "bounds": [[0, "1/3"], [1, 2]], **options}
     read = aggregate_from_json(derived, "here")
     assert aggregate_from_json(read.to_json(), "here") == read
 
