@@ -69,7 +69,7 @@ def writers() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def planners(chosen: tuple[str, ...], request: pytest.FixtureRequest, load: Load) -> dict[str, Any]:
     """By engine that says soon what it would do, a connection to a table of such rows; Spark takes long to ask."""
-    backends = {name: request.getfixturevalue(f"{name}_backend") for name in chosen if name != "pyspark"}
+    backends = {name: request.getfixturevalue(f"{name}_backend") for name in chosen if name in ("duckdb", "postgres")}
     return {name: load(backend, "nested_rows", nasty_table()).backend.con for name, backend in backends.items()}
 
 
