@@ -74,7 +74,7 @@ def test_classes_of_the_client_that_were_renamed_are_those_of_tables() -> None:
 
     with pytest.warns(DeprecationWarning, match="RemoteAnswer is viameter.tables.Answer now"):
         assert client.RemoteAnswer is Answer
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="RemoteRanking is viameter.tables.Query now"):
         assert client.RemoteRanking is Query
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = client.nonsense
