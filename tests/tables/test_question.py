@@ -616,6 +616,19 @@ def test_columns_first_and_one_filter_then_are_the_same_rows(made: tuple[Step, .
         assert Filter not in kinds[:-1]
 
 
+def test_columns_that_are_made_at_once_of_one_another_stay_one_step() -> None:
+    table = opened()
+    swapped = Derive((("wait", Formula.of(column["cost"] * 4)), ("cost", Formula.of(column["wait"] + 0.5))))
+    question = Question(Source("", (swapped,)), asked=ROWS_COUNTED)
+    assert plainly(question) == question and question_to_json(question)["version"] == 2
+    one_by_one = Source("", tuple(Derive((pair,)) for pair in swapped.columns))
+    assert rows_of(table, one_by_one) != rows_of(table, question.source)
+    apart = Derive((("x", Formula.of(column["cost"] * 4)), ("y", Formula.of(column["wait"] + 1))))
+    made = Question(Source("", (apart,)), asked=ROWS_COUNTED)
+    assert [len(step.columns) for step in plainly(made).source.steps if isinstance(step, Derive)] == [1, 1]
+    assert rows_of(table, plainly(made).source) == rows_of(table, made.source)
+
+
 def test_what_cannot_be_put_in_that_order_stays_as_it_is() -> None:
     asked = ROWS_COUNTED
     twice, keep = Derive((("wait", Formula.of(column["wait"] * 2)),)), Filter(Formula.of(column["wait"] > 10))
@@ -640,6 +653,7 @@ def test_a_question_from_elsewhere_is_asked_of_the_rows_of_a_table() -> None:
     asked = late.asking({"filter": "cost > 2", "limit": {"rows": 1, "keep": "uniform"}})
     assert asked.question.source.steps == (Filter(Formula.of("wait > 10")), Filter(Formula.of("cost > 2")))
     assert asked.question.limits == Limits(rows=1, keep="uniform")
+    assert late.asking({"limit": {"groups": 1}}).question.limits == Limits(rows=1, groups=1)
     assert table.asking(asked.to_json()).question == asked.question
     assert repr(asked) == "filter(wait > 10).filter(cost > 2.0).agg(n)"
     with pytest.raises(ParameterError, match="of the table 'drugs', not ''"):
