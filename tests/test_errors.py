@@ -82,6 +82,7 @@ def test_what_python_code_expects_is_caught_by_it_as_well(builtin: type[Exceptio
             "NumberError",
             "NotExact",
             "ParameterError",
+            "SqlError",
             "MismatchError",
             "DomainMismatch",
             "MetricMismatch",

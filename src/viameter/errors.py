@@ -8,6 +8,7 @@ constant text and no cause. Errors carry what they speak of as attributes, so th
     ├── NumberError                 a number that cannot be taken, or a result that cannot be represented
     │   └── NotExact                a float where an exact number is needed
     ├── ParameterError              an argument of a constructor that makes no sense
+    │   └── SqlError                a question in SQL that cannot be asked, with its place in the text
     ├── MismatchError               two sides that were put together and do not fit
     │   ├── DomainMismatch
     │   ├── MetricMismatch
@@ -70,6 +71,7 @@ __all__ = [
     "SealedError",
     "ServiceError",
     "SourceUnavailable",
+    "SqlError",
     "UnknownQuery",
     "UnknownScope",
     "ViameterError",
@@ -119,6 +121,15 @@ class NotExact(NumberError):
 
 class ParameterError(ViameterError, ValueError):
     """An argument of a constructor that makes no sense."""
+
+
+class SqlError(ParameterError):
+    """A question in SQL that cannot be asked: `text` stands there at `line` and `column`, both counted from 1."""
+
+    def __init__(self, problem: str, *, line: int, column: int, text: str) -> None:
+        self.problem, self.line, self.column, self.text = problem, line, column, text
+        shown = f", at {text!r}" if text else ""
+        super().__init__(f"line {line}, column {column}{shown}: {problem}")
 
 
 class MismatchError(ViameterError, ValueError):

@@ -31,15 +31,16 @@ def test_the_help_names_every_part(run: CliRunner, option: str) -> None:
         "ledger",
         "query",
         "serve",
+        "sql",
         "theorems",
         "verify",
         "Compose differential privacy with",
     ):
         assert part in result.output
-    assert set(main.commands) == {"check", "compose", "demo", "ledger", "query", "serve", "theorems", "verify"}
+    assert set(main.commands) == {"check", "compose", "demo", "ledger", "query", "serve", "sql", "theorems", "verify"}
 
 
-@pytest.mark.parametrize("part", ["check", "compose", "demo", "ledger", "query", "serve", "theorems", "verify"])
+@pytest.mark.parametrize("part", ["check", "compose", "demo", "ledger", "query", "serve", "sql", "theorems", "verify"])
 def test_every_part_has_help(run: CliRunner, part: str) -> None:
     result = run.invoke(main, [part, "--help"])
     assert result.exit_code == 0 and "Usage:" in result.output

@@ -165,3 +165,54 @@ def test_all_budgets_that_pay_are_looked_at_and_shown_each_with_its_own_numbers(
         ("visits", "1/2", "1/2"),
         ("ann", "1/100", "1/100"),
     ]
+
+
+STEPS = """
+[[question]]
+name = "steps"
+steps = [
+    {derive = {long = "wait > 20"}}, {filter = "wait >= 0"}, {sample = "1"}, {select = ["ward", "wait"]},
+    {join = {public = {columns = {ward = ["A", "B"], floor = [1, 2]}}}, on = ["ward"]}, {filter = "floor < 3"},
+]
+group_by = "floor"
+keys = [1, 2]
+spend = {zcdp = "1/100"}
+
+[[question]]
+name = "longest"
+group_by = "ward"
+keys = ["A", "B"]
+top = 1
+by = "units"
+spend = {zcdp = "1/100"}
+
+[[question]]
+name = "bounds"
+find_bounds = {column = "wait", within = [0, 1000]}
+spend = {zcdp = "1/100"}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--release",), ("--dry-run", 50)])
+def test_questions_of_every_kind_are_asked_in_a_file(file: Path, options: tuple[Any, ...]) -> None:
+    file.write_text(FILE.partition("[[question]]")[0] + STEPS)
+    result = run(file, *options)
+    assert result.exit_code == 0, result.output
+    assert all(name in result.output for name in ("steps", "longest", "bounds"))
+    document = json.loads(run(file, *options, "--json").output)
+    assert [one["question"] for one in document["questions"]] == ["steps", "longest", "bounds"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('{sample = "1"}', '{sample = "2"}', "steps: steps[2].sample: fraction=2"),
+        ('{filter = "floor < 3"}', '{filtre = "floor"}', "steps: steps[5]: expected one of"),
+        ("top = 1", "top = 0", "longest: top: k=0"),
+        ('column = "wait", ', "", "bounds: find_bounds: expected column and within"),
+    ],
+)
+def test_what_is_wrong_with_a_step_is_said_with_its_place(file: Path, old: str, new: str, said: str) -> None:
+    file.write_text(FILE.partition("[[question]]")[0] + STEPS.replace(old, new))
+    result = run(file)
+    assert result.exit_code == 2 and said in result.output

@@ -274,7 +274,7 @@ def wait_until(is_so: Callable[[], Any], what: str) -> None:
 @contextlib.contextmanager
 def engine_is_busy(running: Running, dataset: str = "visits") -> Iterator[None]:
     """Have the engine of a dataset as a question does that is charged and runs."""
-    with ready(running.service.catalog.opened(dataset).table.session.tables):
+    with ready(running.service.catalog.opened(dataset).table.session.engine_tables):
         yield
 
 

@@ -113,7 +113,7 @@ def processes(server: str) -> list[int]:
 
 
 def backend_of(there: Running, dataset: str = "remote") -> Any:
-    return there.service.catalog.opened(dataset).table.session.tables[0].backend
+    return there.service.catalog.opened(dataset).table.session.engine_tables[0].backend
 
 
 # A warehouse that hangs.

@@ -223,6 +223,25 @@ def test_who_asks_while_it_runs_waits_for_the_same_answer(stalling: Running) -> 
     assert [line["key"] for line in lines].count("shared") == 1
 
 
+def test_everything_that_is_wrong_with_a_question_is_said_with_its_place(running: Running) -> None:
+    wrong = {
+        "derive": {"hours": "wait / 60", "late": "weight > 3"},
+        "filter": "late and wiat > 60",
+        "aggregates": {"n": {"count": True}, "m": {"mean": "ward", "bounds": [0, 1]}},
+        "spend": {"zcdp": "1/1000"},
+    }
+    reply = running.ask(ANALYST, question=wrong, key="all-wrong")
+    assert error(reply) == (422, "invalid")
+    said = reply.json()["error"]
+    # What a column that is wrong would have made is not missed once more.
+    assert [one["place"] for one in said["details"]["problems"]] == ["derive.late", "aggregates.m"]
+    assert said["message"] == said["details"]["problems"][0]["message"]
+    steps = [{"filter": "wiat > 60"}, {"derive": {"late": "weight > 3"}}]
+    listed = {"version": 2, "steps": steps, "spend": wrong["spend"]}
+    found = running.ask(ANALYST, question=listed, key="all-wrong").json()["error"]["details"]["problems"]
+    assert [one["place"] for one in found] == ["steps[0].filter", "steps[1].derive.late"]
+
+
 def test_many_at_once_under_one_key_get_one_answer(running: Running) -> None:
     spent = Fraction(running.spent("wages").epsilon)
     replies: list[httpx.Response] = []

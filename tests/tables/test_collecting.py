@@ -144,8 +144,8 @@ def questions(table: Any) -> dict[str, Callable[[], Any]]:
 
 
 def integers(asked: Any) -> dict[Statistic, list[int]]:
-    statistics = list(dict.fromkeys(one for reading in asked.readings.values() for one in reading.statistics))
-    arrays = asked.collecting(asked.table.relation.rows(), statistics)
+    statistics = list(dict.fromkeys(one for reading in asked.plan.readings.values() for one in reading.statistics))
+    arrays = asked.plan.collecting(asked.plan.relation.rows(), statistics)
     return {one: array.tolist() for one, array in zip(statistics, arrays, strict=True)}
 
 

@@ -160,8 +160,9 @@ def counts(columns: tuple[str, ...], keys: Any, *, other: bool = False) -> list[
     """How many rows each group has, before noise."""
     table = vm.open(COLUMNS, unit=vm.per_row(), budget=vm.pure(1))
     asked = table.group_by(*columns, keys=keys, other=other).agg(rows=vm.count())
-    (statistic,) = asked.readings["rows"].statistics
-    found: list[int] = asked.collecting(table.relation.rows(), [statistic])[0].tolist()
+    plan: Any = asked.plan
+    (statistic,) = plan.readings["rows"].statistics
+    found: list[int] = plan.collecting(table.relation.rows(), [statistic])[0].tolist()
     return found
 
 

@@ -430,5 +430,5 @@ def test_picks_have_less_error_than_a_tree_at_the_same_price() -> None:
 def test_two_questions_that_differ_in_the_method_alone_are_two() -> None:
     base = table(vm.zcdp(1))
     tree, picked = (base.agg(q=vm.median("wait", bounds=(0, 9), interval=interval)) for interval in (True, False))
-    assert tree._identity() != picked._identity()
+    assert tree.plan.identity != picked.plan.identity
     assert tree.measurement(spend=vm.zcdp(1)) != picked.measurement(spend=vm.zcdp(1))

@@ -13,6 +13,7 @@ from viameter.tables.contributing import contributing
 from viameter.tables.public_tables import public
 from viameter.tables.relation import Relation
 from viameter.tables.rows import UNIT
+from viameter.tables.units import Unit
 
 Columns = dict[str, list[Any]]
 PUBLIC = public({"k": ["x", "x", "y"], "z": [1, 2, 3]})
@@ -40,7 +41,7 @@ def only(columns: Columns, values: Collection[Any], by: str = "u") -> Columns:
     return {name: [column[place] for place in kept] for name, column in columns.items()}
 
 
-def question(columns: Columns, unit: vm.tables.Unit, change: Callable[[Any], Any] = lambda table: table) -> Any:
+def question(columns: Columns, unit: Unit, change: Callable[[Any], Any] = lambda table: table) -> Any:
     """Statistics of all kinds, by group and of all rows."""
     types = {"u": "s", "k": "s", "x": 0, "day": 0}
     # A row of nobody in front, so that a table without rows has types too; one that no key is of.
@@ -54,8 +55,8 @@ def question(columns: Columns, unit: vm.tables.Unit, change: Callable[[Any], Any
 
 def integers(asked: Any) -> dict[Any, list[int]]:
     """The exact integers of each statistic, before noise."""
-    statistics = list(dict.fromkeys(s for reading in asked.readings.values() for s in reading.statistics))
-    found = asked.collecting(asked.table.relation.rows(), statistics)
+    statistics = list(dict.fromkeys(s for reading in asked.plan.readings.values() for s in reading.statistics))
+    found = asked.plan.collecting(asked.plan.relation.rows(), statistics)
     return {statistic: numbers.tolist() for statistic, numbers in zip(statistics, found, strict=True)}
 
 
@@ -64,8 +65,8 @@ def assert_within_bounds(left: Any, right: Any) -> None:
     there = integers(right)
     for statistic, here in integers(left).items():
         moved = [abs(a - b) for a, b in zip(here, there[statistic], strict=True)]
-        one = contributing(left.table.relation, statistic, left.collecting, vm.L1Distance()).map(1)
-        two = contributing(left.table.relation, statistic, left.collecting, vm.L2Distance()).map(1)
+        one = contributing(left.plan.relation, statistic, left.plan.collecting, vm.L1Distance()).map(1)
+        two = contributing(left.plan.relation, statistic, left.plan.collecting, vm.L2Distance()).map(1)
         assert sum(moved) <= one and sum(step**2 for step in moved) <= Fraction(two) ** 2, (statistic, here)
 
 
@@ -96,7 +97,7 @@ def test_integers_of_tables_that_differ_in_a_unit_are_within_bounds(limits: dict
 
 @pytest.mark.parametrize("unit", [vm.per_row(), vm.per_row(replace=True), vm.per_event("day")], ids=repr)
 @pytest.mark.parametrize("joined", [False, True])
-def test_integers_of_tables_that_differ_in_a_row_are_within_bounds(unit: vm.tables.Unit, joined: bool) -> None:
+def test_integers_of_tables_that_differ_in_a_row_are_within_bounds(unit: Unit, joined: bool) -> None:
     def change(table: Any) -> Any:
         return table.join(PUBLIC, on="k") if joined else table
 
@@ -137,7 +138,7 @@ def row_that_a_join_doubles() -> Any:
 def test_units_that_are_several_rows_are_counted_within_bounds(opened: Callable[[], Any]) -> None:
     asked = opened().agg(n=vm.count_units())
     ((statistic, (number,)),) = integers(asked).items()  # all rows are of one unit: without it, the count is 0
-    assert number <= contributing(asked.table.relation, statistic, asked.collecting, vm.L1Distance()).map(1)
+    assert number <= contributing(asked.plan.relation, statistic, asked.plan.collecting, vm.L1Distance()).map(1)
 
 
 # --- one by one ------------------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def test_a_public_join_gives_no_more_rows_than_the_bound_says_whatever_the_colla
     table = vm.open(nocase.table("two"), unit=vm.per_row(), budget=vm.pure(1))
     asked = table.join(public({"two": ["a", "A"], "z": [1, 2]}), on="two").agg(n=vm.count())
     ((statistic, (number,)),) = integers(asked).items()
-    assert number <= contributing(asked.table.relation, statistic, asked.collecting, vm.L1Distance()).map(1)
+    assert number <= contributing(asked.plan.relation, statistic, asked.plan.collecting, vm.L1Distance()).map(1)
 
 
 def test_a_private_join_is_on_the_unit_whatever_the_collation(nocase: Any) -> None:

@@ -206,3 +206,39 @@ def query(file: str, **options: Any) -> None:
         click.echo("interrupted; what was charged stays charged", err=True)
         raise SystemExit(130) from None
     raise SystemExit(code)
+
+
+@main.command()
+@click.argument("text")
+@click.option("--source", required=True, metavar="SOURCE", help="A file, or the URL of a database.")
+@click.option("--table", metavar="NAME", help="Which table of a database.")
+@click.option("--unit", required=True, metavar="TEXT", help="Whom answers protect, as 'per patient rows 20' or 'row'.")
+@click.option("--budget", metavar="TEXT", help="A measure and its numbers, as 'zcdp 1/2'; a ledger may know it.")
+@click.option("--spend", metavar="TEXT", help="What it may cost, as 'zcdp 1/10', if its OPTIONS do not say it.")
+@click.option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="Of a CSV file, as 'wait=integer'.")
+@click.option("--public", multiple=True, metavar="NAME=FILE", help="A public table to join with: CSV or Parquet.")
+@click.option("--ledger", metavar="FILE", help="Where what is spent is kept.")
+@click.option("--key", metavar="TEXT", help="With a ledger: the same answer when it is asked again.")
+@click.option("--release", is_flag=True, help="Spend and answer; without it, only what it would cost is shown.")
+@click.option("--dry-run", type=int, metavar="ROWS", help="Answer from so many made-up rows of the same columns.")
+@click.option("--json", "as_json", is_flag=True, help="Print results as JSON.")
+@click.option("--certificate", metavar="OUT", help="Write a certificate of the release into this file.")
+def sql(text: str, **options: Any) -> None:
+    """Ask the question TEXT, in SQL, of a private table: what it would cost, or its answer.
+
+    TEXT may be @FILE, which has it. It is read, and never executed.
+
+    Exit code 0; 1 if the question does not fit into the budget; 2 if it is not understood.
+    """
+    from viameter.errors import ViameterError
+
+    try:
+        from viameter.cli.sql import Request, run_sql
+
+        code = run_sql(Request(text=text, **options), click.echo)
+    except ViameterError as problem:
+        raise click.UsageError(str(problem)) from None
+    except KeyboardInterrupt:
+        click.echo("interrupted; what was charged stays charged", err=True)
+        raise SystemExit(130) from None
+    raise SystemExit(code)

@@ -55,7 +55,7 @@ def run_file(request: Request, say: Say) -> int:
     if request.certificate is not None and not request.release:
         raise FormatError("--certificate writes what was released: add --release")
     document = _read(request.file)
-    table = _open(document, Path(request.file).parent, release=request.release)
+    table = open_table(document, Path(request.file).parent, release=request.release)
     if request.dry_run is not None:
         table = table.dry_run(rows=request.dry_run, values=_values(document))
     # All questions are understood before the first of them spends anything.
@@ -174,7 +174,8 @@ def _read(file: str) -> dict[str, Any]:
     return document
 
 
-def _open(document: Mapping[str, Any], folder: Path, *, release: bool) -> Any:
+def open_table(document: Mapping[str, Any], folder: Path, *, release: bool) -> Any:
+    """The table that a document describes, opened as a look, or as a release, needs it."""
     table = document["table"]
     # The budget of a scope that is in the ledger already need not be said again.
     needed = ("source", "unit") if "ledger" in table else ("source", "unit", "budget")

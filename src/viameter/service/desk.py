@@ -23,6 +23,7 @@ from viameter.errors import (
     AnswerLost,
     KeyTaken,
     LedgerUnavailable,
+    NoTheorem,
     OverBudget,
     ParameterError,
     QueryableEnded,
@@ -35,13 +36,15 @@ from viameter.ledger.requests import NowPaysToo
 from viameter.service.access import Action, Person
 from viameter.service.catalog import Catalog
 from viameter.service.config import Limits
-from viameter.service.documents import answer_document, preview_document
+from viameter.service.documents import answer_document, preview_document, problems_in_words
 from viameter.service.lanes import Lane
 from viameter.service.least import is_less
 from viameter.service.problems import NOTHING_SPENT, UNREACHABLE_ANSWER, Problem, explained, not_found, unavailable
 from viameter.service.state import Asked, DatasetRetired, State, now
 from viameter.service.watching import Metrics, describe_error, log
+from viameter.tables.check import check
 from viameter.tables.cost import Cost, cost_from_json
+from viameter.tables.document import question_from_json
 from viameter.tables.engines import ready
 from viameter.tables.table import Query, Table
 
@@ -392,7 +395,12 @@ def _not_too_deep() -> Iterator[None]:
 
 def _read(table: Table, document: Mapping[str, Any]) -> tuple[Query[Any], Cost]:
     """The question of a document, of a table, and what it may cost."""
-    question, cost = table.asking(document), cost_from_json(document)
+    written, cost = question_from_json(document), cost_from_json(document)
+    try:
+        question = table.asking(written)
+    except (ParameterError, NoTheorem) as first:
+        found = check(written, table.schema, unit=table.unit, measure=table.backend.measure)
+        raise Problem(422, "invalid", str(first), {"problems": problems_in_words(written, found)}) from None
     cost.require(question.plan.OPTIONS, question)
     return question, cost
 

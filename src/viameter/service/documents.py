@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import date
 from fractions import Fraction
@@ -16,7 +17,9 @@ from viameter.ledger.renewal import ON_NEW_ROWS
 from viameter.service.access import Grant
 from viameter.service.catalog import Opened
 from viameter.service.state import Registered, Token
-from viameter.tables import Answer, Preview, Ranked
+from viameter.tables import Answer, Preview, Question, Ranked
+from viameter.tables.check import Problem
+from viameter.tables.document import question_to_json
 from viameter.tables.preview import Standing
 from viameter.tables.units import Unit
 
@@ -139,6 +142,15 @@ def preview_document(preview: Preview) -> dict[str, Any]:
             for row in preview.rows
         ],
     }
+
+
+def problems_in_words(question: Question, problems: Iterable[Problem]) -> list[dict[str, str]]:
+    """What is wrong with a question, each with its place in the document."""
+    is_listed = "steps" in question_to_json(question)
+    return [
+        {"place": one.place if is_listed else re.sub(r"^steps\[\d+\][.]", "", one.place), "message": str(one.error)}
+        for one in problems
+    ]
 
 
 def answer_document(answer: Answer | Ranked) -> dict[str, Any]:

@@ -10,7 +10,18 @@ from types import ModuleType
 from viameter.spaces import tables as domain_of_tables
 from viameter.spaces.collections import TableDomain
 from viameter.spaces.elements import ScalarDomain
-from viameter.tables.aggregates import count_units, maximum, median, minimum, quantile, std, variance
+from viameter.tables.aggregates import (
+    correlation,
+    count_units,
+    covariance,
+    maximum,
+    median,
+    minimum,
+    quantile,
+    regression,
+    std,
+    variance,
+)
 from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.asked_together import together
 from viameter.tables.expressions import case
@@ -36,7 +47,9 @@ __all__ = [
     "Tables",
     "Unit",
     "case",
+    "correlation",
     "count_units",
+    "covariance",
     "maximum",
     "median",
     "minimum",
@@ -47,6 +60,7 @@ __all__ = [
     "per_row",
     "public",
     "quantile",
+    "regression",
     "std",
     "together",
     "variance",

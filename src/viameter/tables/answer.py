@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from viameter.core import Loss, Measurement
 from viameter.core.certificate import Certificate
@@ -15,6 +15,10 @@ from viameter.neighborhood import Guarantee
 from viameter.tables.estimates import Estimate
 from viameter.tables.units import Unit
 from viameter.theorem import Explanation
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
 
 
 class Proof(Protocol):
@@ -176,13 +180,13 @@ class Answer(Released):
         columns = self.to_columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame; what is unknown is NaN."""
         import pandas as pd
 
         return pd.DataFrame(self._groups() | self._arrays(), columns=list(self.columns))
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """The table as an Arrow table."""
         import pyarrow as pa
 

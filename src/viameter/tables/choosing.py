@@ -49,9 +49,13 @@ def _widths(plan: NoisePlan, readings: Mapping[str, Reading]) -> list[list[float
 
 
 def _mean_ratio(widths: list[list[float]], usual: list[list[float]]) -> float:
-    """How wide intervals are, as a part of how wide they usually are: the geometric mean, each aggregate alike."""
-    logs = [
-        math.fsum(math.log((new + NOTHING) / (old + NOTHING)) for new, old in zip(one, other, strict=True)) / len(one)
-        for one, other in zip(widths, usual, strict=True)
-    ]
-    return math.exp(math.fsum(logs) / len(logs))
+    """How wide intervals are, as a part of how wide they usually are: the geometric mean, each aggregate alike.
+
+    Where there is no interval with one of both, they are not compared; where nothing is left, they are alike.
+    """
+    logs = []
+    for one, other in zip(widths, usual, strict=True):
+        pairs = [pair for pair in zip(one, other, strict=True) if all(map(math.isfinite, pair))]
+        if pairs:
+            logs.append(math.fsum(math.log((new + NOTHING) / (old + NOTHING)) for new, old in pairs) / len(pairs))
+    return math.exp(math.fsum(logs) / len(logs)) if logs else 1.0

@@ -46,13 +46,18 @@ def require_limits(unit: Unit, asked: Limits) -> None:
     """Refuse limits that a unit does not have, or that let more count than the table allows."""
     if not asked.given:
         return
-    if unit.rows_without_limit is not None:
-        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
+    require_rows_of_units(unit)
     allowed = unit.limits
     for name in ("rows", "groups", "per_group"):
         most, wanted = getattr(allowed, name), getattr(asked, name)
         if most is not None and wanted is not None and wanted > most:
             raise ParameterError(f"limit: {name}={wanted} is more than the table allows, {name}={most}")
+
+
+def require_rows_of_units(unit: Unit) -> None:
+    """Refuse to limit the rows of what is one row itself."""
+    if unit.rows_without_limit is not None:
+        raise ParameterError(f"limit: {unit!r} hides single rows, and has no others to leave out")
 
 
 def require_order(schema: Schema, limits: Limits) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -151,6 +152,17 @@ def read_loss(value: Any, name: str) -> Loss:
         if isinstance(number, bool) or not isinstance(number, int | str):
             raise FormatError(f'{name}: expected numbers in quotes, as in {{{measure} = "1/2"}}')
     return LOSSES[measure](amount)
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Say where it is that something in a document is refused, if that is not said."""
+    try:
+        yield
+    except (ParameterError, NumberError, FormatError) as problem:
+        if not str(problem).startswith(where):
+            problem.args = (f"{where}: {problem}",)
+        raise
 
 
 def mapping(value: Any, name: str) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from functools import reduce
 from typing import Any
 
 from viameter.errors import FormatError, ParameterError, plain
-from viameter.tables.aggregates import aggregate_from_json
+from viameter.tables.aggregates import Aggregate, aggregate_from_json
 from viameter.tables.bounding import Limits
-from viameter.tables.cost import COST_KEYS, mapping
+from viameter.tables.cost import COST_KEYS, mapping, placed
 from viameter.tables.expressions import Kind
 from viameter.tables.formula import Formula, Operand
 from viameter.tables.public_tables import PublicTable, public
@@ -53,6 +53,8 @@ MOST_KEYS = 100_000
 """How many groups a written question may name."""
 MOST_DERIVED, MOST_AGGREGATES, MOST_EDGES, MOST_STEPS = 40, 100, 1_000, 40
 """How much else it may have: engines take seconds, and all of a process, to compile many times as much."""
+DEEPEST_JOINS = 8
+"""How many private joins may stand in one another."""
 MOST_PUBLIC = 100_000
 """How many values a public table may have that is part of a document."""
 
@@ -63,12 +65,17 @@ def question_from_json(entry: Mapping[str, Any], where: str = "question") -> Que
     >>> print(question_from_json({"filter": "wait > 5", "group_by": "ward", "keys": ["A", "B"]}))
     table.filter(wait > 5).group_by(ward, keys=["A","B"]).agg(n=count())
     """
+    with placed(where):
+        return _question(mapping(entry, where), where)
+
+
+def _question(entry: Mapping[str, Any], where: str) -> Question:
     known = QUESTION_KEYS | COST_KEYS
-    unknown = sorted(str(key) for key in set(entry) - known)
+    unknown = sorted(set(entry) - known)
     if unknown:
         raise FormatError(f"{where}: unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     version = entry.get("version", 1)
-    if isinstance(version, bool) or version not in range(1, VERSION + 1):
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise FormatError(f"{where}: version={plain(version)}: this version of the library reads 1 to {VERSION}")
     limits = _limits(entry["limit"], f"{where}: limit") if "limit" in entry else Limits()
     groups, asked = _asked(entry, where)
@@ -133,7 +140,7 @@ def _table(entry: Mapping[str, Any], where: str) -> str:
 def _steps(entry: Mapping[str, Any], where: str) -> Iterator[Step]:
     if "steps" in entry:
         refuse(entry, {"derive", "filter"}, where, "it is one of steps, where there are steps")
-        yield from _listed_steps(entry["steps"], f"{where}: steps")
+        yield from _listed_steps(entry["steps"], f"{where}: steps", 0)
         return
     derived = _named(mapping(entry.get("derive", {}), f"{where}: derive"), MOST_DERIVED, f"{where}: derive")
     for name, written in derived.items():
@@ -142,49 +149,56 @@ def _steps(entry: Mapping[str, Any], where: str) -> Iterator[Step]:
         yield Filter(_formula(entry["filter"], f"{where}: filter"))
 
 
-def _listed_steps(given: Any, where: str) -> Iterator[Step]:
+def _listed_steps(given: Any, where: str, depth: int) -> Iterator[Step]:
+    if depth > DEEPEST_JOINS:
+        raise FormatError(f"{where}: joins are nested deeper than {DEEPEST_JOINS}")
     if not isinstance(given, list) or len(given) > MOST_STEPS:
         raise FormatError(
             f'{where}: expected a list of at most {MOST_STEPS} objects, as in [{{"filter": "wait > 60"}}]'
         )
     for place, one in enumerate(given):
-        yield _step(one, f"{where}[{place}]")
+        with placed(f"{where}[{place}]"):
+            made = _step(one, f"{where}[{place}]", depth)
+        yield made
 
 
-def _step(given: Any, where: str) -> Step:
+def _step(given: Any, where: str, depth: int) -> Step:
     entry = mapping(given, where)
     kinds = [name for name in STEPS if name in entry]
     if len(kinds) != 1 or set(entry) - set(kinds) - ({"on"} if kinds == ["join"] else set()):
         raise FormatError(f"{where}: expected one of {', '.join(STEPS)}: got {', '.join(map(repr, sorted(entry)[:5]))}")
-    return STEPS[kinds[0]](entry, f"{where}.{kinds[0]}")
+    with placed(f"{where}.{kinds[0]}"):
+        return STEPS[kinds[0]](entry, f"{where}.{kinds[0]}", depth)
 
 
-def _derive(entry: Mapping[str, Any], where: str) -> Step:
+def _derive(entry: Mapping[str, Any], where: str, depth: int) -> Step:
     given = _named(mapping(entry["derive"], where), MOST_DERIVED, where)
     return Derive(tuple((name, _formula(one, f"{where}.{name}")) for name, one in given.items()))
 
 
-def _sample(entry: Mapping[str, Any], where: str) -> Step:
+def _sample(entry: Mapping[str, Any], where: str, depth: int) -> Step:
     fraction = entry["sample"]
     if isinstance(fraction, bool) or not isinstance(fraction, int | str):
         raise FormatError(f'{where}: expected a number in quotes, such as "1/10"')
     return read_sample(fraction)
 
 
-def _join(entry: Mapping[str, Any], where: str) -> Step:
+def _join(entry: Mapping[str, Any], where: str, depth: int) -> Step:
     given = mapping(entry["join"], where)
     on = _column_list(entry.get("on", []), f"{where}: on", least=0)
     if set(given) == {"public"}:
         return Join(_public_table(mapping(given["public"], where), where), on)
     if {"table"} <= set(given) <= {"table", "steps"}:
-        return Join(Source(_table(given, where), tuple(_listed_steps(given.get("steps", []), f"{where}: steps"))), on)
+        return Join(
+            Source(_table(given, where), tuple(_listed_steps(given.get("steps", []), f"{where}: steps", depth + 1))), on
+        )
     raise FormatError(f"{where}: expected public rows, or the name of a table with its steps")
 
 
-STEPS: dict[str, Callable[[Mapping[str, Any], str], Step]] = {
-    "filter": lambda entry, where: Filter(_formula(entry["filter"], where)),
+STEPS: dict[str, Callable[[Mapping[str, Any], str, int], Step]] = {
+    "filter": lambda entry, where, depth: Filter(_formula(entry["filter"], where)),
     "derive": _derive,
-    "select": lambda entry, where: Select(_column_list(entry["select"], where)),
+    "select": lambda entry, where, depth: Select(_column_list(entry["select"], where, least=0)),
     "join": _join,
     "sample": _sample,
 }
@@ -251,7 +265,8 @@ def _limits(given: Any, where: str) -> Limits:
     unknown = sorted(set(found) - {"rows", "groups", "per_group", "keep"})
     if unknown:
         raise ParameterError(f"{where}: there is no {plain(unknown[0])}; there are rows, groups, per_group, keep")
-    return Limits(**found)
+    with placed(where):
+        return Limits(**found)
 
 
 def _asked(entry: Mapping[str, Any], where: str) -> tuple[Groups, Asked]:
@@ -273,8 +288,14 @@ def _asked(entry: Mapping[str, Any], where: str) -> tuple[Groups, Asked]:
     if "group_by" not in entry:
         refuse(entry, GROUPS, where, "they go with group_by")
     groups = _groups(entry, where) if "group_by" in entry else All()
-    named = {name: aggregate_from_json(one, f"{where}: aggregates: {name}") for name, one in given.items()}
-    return groups, read_aggregates(named, groups)
+    return groups, read_aggregates(dict(_aggregates(given, f"{where}: aggregates")), groups)
+
+
+def _aggregates(given: Mapping[str, Any], where: str) -> Iterator[tuple[str, Aggregate]]:
+    for name, one in given.items():
+        with placed(f"{where}: {name}"):
+            made = aggregate_from_json(one, f"{where}: {name}")
+        yield name, made
 
 
 def _find_bounds(given: Mapping[str, Any], where: str) -> FindBounds:
@@ -282,7 +303,8 @@ def _find_bounds(given: Mapping[str, Any], where: str) -> FindBounds:
     if unknown or not {"column", "within"} <= set(given):
         raise FormatError(f"{where}: expected column and within, and q or spacing if they are not the usual ones")
     options = {name: given[name] for name in ("q", "spacing") if given.get(name) is not None}
-    return read_bounds_question(_operand(given["column"], where), within=given["within"], **options)
+    with placed(where):
+        return read_bounds_question(_operand(given["column"], where), within=given["within"], **options)
 
 
 def _groups(entry: Mapping[str, Any], where: str) -> Groups:
@@ -339,7 +361,7 @@ def _asked_to_json(asked: Asked) -> dict[str, Any]:
 def _formula(written: Any, where: str) -> Formula:
     try:
         return Formula.of(written)
-    except ParameterError as problem:
+    except (ParameterError, FormatError) as problem:
         raise FormatError(f"{where}: {problem}") from None
 
 

@@ -66,6 +66,8 @@ def _as_json(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Fraction | Decimal):
         return float(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     if hasattr(value, "tolist"):  # NumPy's arrays and numbers, and pandas' columns
         return value.tolist()
     if isinstance(value, set | frozenset):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,14 @@ class Grouping:
         if self.intervals is None:
             return self.keys.labels
         return (*self.intervals, *self.keys.labels[len(self.keys.groups) :])
+
+
+def require_groups(schema: Schema, columns: Sequence[str], *, keys: Any, edges: Any, other: bool) -> None:
+    """Refuse keys, or edges, as somebody gave them: once they are written down, a date is text."""
+    if edges is None and keys is not None:
+        read_keys(schema, columns, keys, other=other)
+    elif edges is not None and keys is None and len(columns) == 1:
+        Column(columns[0], schema.require(columns[0])).bin(list(edges))
 
 
 def grouping(schema: Schema, groups: Groups) -> Grouping:

@@ -148,8 +148,9 @@ def partition(
             if isinstance(purse, LedgerPurse)
             else FilterPurse(meters[number])
         )
-        relations = {"": Relation(rows, unit, (), relation.fanout)}
-        made[label] = Table(session.under(own, source=rows, space=space, relations=relations), limits=table.limits)
+        relations, samples = {"": Relation(rows, unit, (), relation.fanout)}, table.source.samples
+        below = session.under(own, source=rows, space=space, relations=relations, samples=samples)
+        made[label] = Table(below, limits=table.limits)
     return made
 
 

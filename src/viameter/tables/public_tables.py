@@ -103,7 +103,8 @@ def _plain_value(value: Any) -> Any:
     if isinstance(moment, datetime) and moment.tzinfo is not None:
         # As expressions read them. Python takes no time in the hour that a clock repeats for one of another zone.
         return moment.astimezone(UTC).replace(tzinfo=None)
-    return moment
+    # Which of two times that a clock repeats it is says nothing where there is no zone, and is not written down.
+    return moment.replace(fold=0) if isinstance(moment, datetime) else moment
 
 
 def _type(name: str, values: Sequence[Any]) -> Any:

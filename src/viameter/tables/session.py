@@ -29,7 +29,7 @@ from viameter.tables.question import Listed, Question
 from viameter.tables.recent import Recent
 from viameter.tables.relation import Relation
 from viameter.tables.rows import Rows
-from viameter.tables.steps import Sample, Source
+from viameter.tables.steps import Source
 from viameter.tables.units import Unit
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Session:
         order: Order,
         progress: Progress | None,
         sampling: Sampling | None = None,
+        samples: int = 0,
     ) -> None:
         self.source = source
         self.space = space
@@ -89,6 +90,8 @@ class Session:
         self.order: Order = order
         self.progress = Waiting(progress)
         self._sampling = sampling or Sampling()
+        self.samples = samples
+        """How many samples its tables are made of, before any step."""
         self._process = os.getpid()
         self._relations: Recent[Source, Relation] = Recent(MOST_RELATIONS)
         self._plans: Recent[Question, Plan[Any]] = Recent(MOST_PLANS)
@@ -101,6 +104,7 @@ class Session:
         source: Rows | None = None,
         space: Space | None = None,
         relations: Mapping[str, Relation] | None = None,
+        samples: int = 0,
     ) -> Session:
         """A session of the same rows, or of a part of them, whose budget is a share of this one's, charged here."""
         return Session(
@@ -112,6 +116,7 @@ class Session:
             order=self.order,
             progress=self.progress.tell,
             sampling=self._sampling,
+            samples=self.samples + samples,
         )
 
     @cached_property
@@ -130,9 +135,9 @@ class Session:
                 raise ParameterError(f"there is no table {plain(source.table)}; there are {known}")
             return self.relations[source.table]
         *before, step = source.steps
-        samples = sum(isinstance(one, Sample) for one in before)
-        rows = self.relation(Source(source.table, tuple(before)))
-        return rows.after(step, other=self.relation, salt=lambda: self._sampling.salt(samples))
+        first = Source(source.table, tuple(before))
+        place = self.samples + first.samples
+        return self.relation(first).after(step, other=self.relation, salt=lambda: self._sampling.salt(place))
 
     def plan(self, question: Question) -> Plan[Any]:
         """The plan of a question: the same object as long as it is kept, so that nothing is derived again."""

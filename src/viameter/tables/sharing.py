@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from viameter.arith import Number
+from viameter.errors import ParameterError
 from viameter.tables.aggregates import Aggregate, Mean, Reading, Sum, Variance, number
 from viameter.tables.estimates import Estimate, Noise, centered_sum_estimate, width_of_sum
 from viameter.tables.estimates.noise import Kind
@@ -20,7 +21,8 @@ from viameter.tables.statistics import FixedPoint, Statistic
 
 
 def read_together(asked: Mapping[str, Aggregate], schema: Schema, kind: Kind) -> dict[str, Reading]:
-    """The aggregates of a question, with sums that share statistics with means where that makes the noise less."""
+    """The numbers of a question, with sums that share statistics with means where that makes the noise less."""
+    asked = _parts(asked)
     separate = {name: one.read(schema, kind) for name, one in asked.items()}
     means: dict[object, Reading] = {
         (number(schema, one.column, "mean").key, one.bounds): separate[name]
@@ -37,6 +39,17 @@ def read_together(asked: Mapping[str, Aggregate], schema: Schema, kind: Kind) ->
                 point = FixedPoint.of(one.bounds, value.type.kind, centered=True)
                 shared[name] = _sum_about_center(separate[name], found, point)
     return min((separate, shared), key=lambda readings: _mean_log_variance(readings, kind))
+
+
+def _parts(asked: Mapping[str, Aggregate]) -> dict[str, Aggregate]:
+    """Each number by the name that it has in the answer."""
+    found: dict[str, Aggregate] = {}
+    for name, one in asked.items():
+        for part, number_of_it in one.parts(name).items():
+            if part in found or (part != name and part in asked):
+                raise ParameterError(f"agg: {part!r} is the name of two numbers; rename one of them")
+            found[part] = number_of_it
+    return found
 
 
 def shares_of(readings: Mapping[str, Reading], weights: Mapping[str, Number]) -> dict[Statistic, Fraction]:

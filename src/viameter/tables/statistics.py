@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,9 @@ FINEST = 2**24
 """How many steps half of the range of a real column is cut into: noise is far larger than a step."""
 FINEST_OF_SQUARES = 2**16
 """The same where squares are added up, which must stay far below 2^52 with all that is multiplied to them."""
+
+LARGEST_PRODUCT = 2**52
+"""What a row gives at most, so that no engine's product leaves 64 bits."""
 
 LARGEST_BOUND = 2**52
 EXPECTED_BOUNDS = "bounds are within 2^52 of 0, and 2^-40 apart or more; rescale the column first"
@@ -101,21 +105,41 @@ class _Same(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Total(_Same):
-    """By group, the sum of what rows give: 1 each, or a fixed-point number, or its square; 0 where it is NULL."""
+    """By group, the sum of what rows give: 1 each, or a fixed-point number, or its square, or a product of such; 0
+    where a value is NULL.
+    """
 
     value: Expression | None = None
     point: FixedPoint | None = None
     """None: each row with a value counts 1."""
     squared: bool = False
+    times: Total | None = None
+    """What the integer of each row is multiplied with: that of the same row here. Of rows counted 1, those that have
+    both values are left.
+    """
+
+    def __post_init__(self) -> None:
+        if max(map(abs, self.ends)) > LARGEST_PRODUCT:
+            raise NumberError(f"{self!r}: a row may give more than 2^52; name a smaller number of columns")
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What two statistics agree in that are the same."""
-        return ("total", None if self.value is None else self.value.key, self.point, self.squared)
+        own = ("total", None if self.value is None else self.value.key, self.point, self.squared)
+        return own if self.times is None else (*own, self.times.key)
 
     @property
     def ends(self) -> tuple[int, int]:
         """The least and the greatest integer that a row gives, 0 among them."""
+        least, greatest = self._own_ends
+        if self.times is None:
+            return least, greatest
+        # Both are on both sides of 0, or 0: so are the products of their ends.
+        products = [one * other for one in (least, greatest) for other in self.times.ends]
+        return min(products), max(products)
+
+    @property
+    def _own_ends(self) -> tuple[int, int]:
         if self.point is None:
             return 0, 1
         least, greatest = min(self.point.least, 0), max(self.point.greatest, 0)
@@ -128,10 +152,9 @@ class Total(_Same):
 
     @property
     def step(self) -> Fraction:
-        """What 1 stands for, in the unit of the column."""
-        if self.point is None:
-            return Fraction(1)
-        return self.point.step**2 if self.squared else self.point.step
+        """What 1 stands for, in the unit of the column, or the product of the units of several."""
+        own = Fraction(1) if self.point is None else self.point.step ** (2 if self.squared else 1)
+        return own if self.times is None else own * self.times.step
 
     def limits(self, limits: Limits) -> Limits:
         """What of a unit counts."""
@@ -142,13 +165,19 @@ class Total(_Same):
         import ibis
 
         if self.value is None:
-            return ibis.literal(1, "int64")
-        value = to_ibis(self.value, table)
-        one = ibis.literal(1, "int64") if self.point is None else self.point.to_ibis(value)
-        return ibis.ifelse(value.isnull(), ibis.literal(0, "int64"), one * one if self.squared else one)
+            own = ibis.literal(1, "int64")
+        else:
+            value = to_ibis(self.value, table)
+            one = ibis.literal(1, "int64") if self.point is None else self.point.to_ibis(value)
+            own = ibis.ifelse(value.isnull(), ibis.literal(0, "int64"), one * one if self.squared else one)
+        return own if self.times is None else own * self.times.column(table)
 
     def evaluate(self, row: dict[str, Any]) -> int:
         """The integer of one row, as Python computes it."""
+        own = self._evaluate(row)
+        return own if self.times is None else own * self.times.evaluate(row)
+
+    def _evaluate(self, row: dict[str, Any]) -> int:
         value = None if self.value is None else evaluate(self.value, row)
         if self.value is None or value is None:
             return 1 if self.value is None else 0
@@ -156,11 +185,14 @@ class Total(_Same):
         return number**2 if self.squared else number
 
     def __repr__(self) -> str:
-        if self.value is None:
-            return "rows"
-        if self.point is None:
-            return f"rows with {self.value!r}"
-        return f"sum of {self.value!r}{' squared' if self.squared else ''}"
+        factors: list[Total] = [self]
+        while factors[-1].times is not None:
+            factors.append(factors[-1].times)
+        numbers = [f"{one.value!r}{' squared' if one.squared else ''}" for one in factors if one.point is not None]
+        given = " and ".join(repr(one.value) for one in factors if one.point is None and one.value is not None)
+        if not numbers:
+            return f"rows with {given}" if given else "rows"
+        return f"sum of {' times '.join(numbers)}{f' of rows with {given}' if given else ''}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -256,6 +288,32 @@ class Bins(_Same):
 
 
 Statistic = Total | Units | Bins
+
+
+def product_of(factors: Sequence[Total]) -> Total:
+    """The sum of the products of what rows give, the same in whatever order factors are named.
+
+    A factor that is named twice is squared, and rows that are counted for a value are not counted for it twice.
+
+    >>> from viameter.tables.expressions import Column, Type
+    >>> x, y = (Column(name, Type(Kind.INTEGER)) for name in "xy")
+    >>> product_of([Total(y), Total(x)]), product_of([Total(x), Total(y), Total(x)]) == product_of([Total(y), Total(x)])
+    (rows with x and y, True)
+    """
+    kept: list[Total] = []
+    for one in factors:
+        if one.times is not None or one.squared:
+            raise ParameterError(f"{one!r} is a product itself: expected its factors")
+        if one in kept and one.point is not None:
+            kept[kept.index(one)] = replace(one, squared=True)
+        elif one not in kept and one.value is not None:
+            kept.append(one)
+    numbers = {one.value.key for one in kept if one.value is not None and one.point is not None}
+    kept = [one for one in kept if one.point is not None or (one.value is not None and one.value.key not in numbers)]
+    made: Total | None = None
+    for one in sorted(kept, key=lambda one: repr(one.key), reverse=True):
+        made = replace(one, times=made)
+    return Total() if made is None else made
 
 
 def read_bounds(bounds: Any, name: str) -> tuple[Fraction, Fraction]:

@@ -76,6 +76,18 @@ class Source:
     """By name; empty where there is but one."""
     steps: tuple[Step, ...] = ()
 
+    @property
+    def samples(self) -> int:
+        """How many samples stand behind one another in it: of rows that were joined, those of the side with more."""
+        found = 0
+        for step in self.steps:
+            match step:
+                case Sample():
+                    found += 1
+                case Join(Source() as other):
+                    found = max(found, other.samples)
+        return found
+
     def __str__(self) -> str:
         return ".".join([self.table or "table", *map(str, self.steps)])
 

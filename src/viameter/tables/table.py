@@ -17,12 +17,12 @@ from viameter.ledger import Ledger
 from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
-from viameter.tables.contributing import require_limits, require_order
+from viameter.tables.contributing import require_limits, require_order, require_rows_of_units
 from viameter.tables.cost import Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
 from viameter.tables.formula import Formula
-from viameter.tables.grouping import grouping
+from viameter.tables.grouping import grouping, require_groups
 from viameter.tables.plans import Plan
 from viameter.tables.preview import Preview, Standing, binding
 from viameter.tables.public_tables import PublicTable
@@ -31,6 +31,7 @@ from viameter.tables.question import (
     Aggregates,
     All,
     Asked,
+    Found,
     Groups,
     HeavyHitters,
     Question,
@@ -47,6 +48,7 @@ from viameter.tables.units import Unit
 
 if TYPE_CHECKING:
     from viameter.tables.showing.words import ShownTable
+    from viameter.tables.sql.asking import SqlQuery
 
 A_co = TypeVar("A_co", bound=Answer | Ranked, covariant=True)
 
@@ -274,6 +276,7 @@ class Table:
         `keep="first by time"`, those with the least values of a column.
         """
         asked = Limits(rows, groups, per_group, keep)
+        require_rows_of_units(self.unit)
         require_limits(self.unit, asked)
         require_order(self.schema, asked)
         return replace(self, limits=self.limits.tightened(asked))
@@ -291,9 +294,12 @@ class Table:
         keys that are not listed make one more group. Without keys, those are shown that occur often enough, which costs
         a delta.
         """
-        groups = read_groups(columns, keys=keys, other=other, edges=edges)
+        keys, edges = (list(given) if isinstance(given, Iterator) else given for given in (keys, edges))
+        names = read_names(columns, "group_by")
         # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
-        if grouping(self.schema, groups).keys is None:
+        require_groups(self.schema, names, keys=keys, edges=edges, other=other)
+        groups = read_groups(names, keys=keys, other=other, edges=edges)
+        if isinstance(groups, Found) and grouping(self.schema, groups).keys is None:
             require_delta(self.backend.measure.zero)
         return Grouped(self, groups)
 
@@ -358,6 +364,15 @@ class Table:
             raise ParameterError(f"the question is of the table {written.source.table!r}, not {self.source.table!r}")
         source = Source(self.source.table, (*self.source.steps, *written.source.steps))
         return self._query(replace(written, source=source, limits=self.limits.tightened(written.limits)))
+
+    def sql(self, text: str, *, tables: Mapping[str, Any] | None = None) -> SqlQuery:
+        """A question in SQL of the rows of this table, whatever FROM calls it; `tables` has public ones to join with.
+
+        It is read, and never executed as SQL. SqlError has the place of what cannot be asked.
+        """
+        from viameter.tables.sql.asking import query_of
+
+        return query_of(text, {}, only=self, public=tables)
 
     def _query(self, question: Question) -> Query[Any]:
         require_limits(self.unit, question.limits)
@@ -499,6 +514,12 @@ class Tables(Mapping[str, Table]):
     def ledger(self) -> Ledger | None:
         """The ledger that keeps what is spent, if the table was opened with one."""
         return self.session.ledger
+
+    def sql(self, text: str, *, tables: Mapping[str, Any] | None = None) -> SqlQuery:
+        """A question in SQL of these tables, joined on the unit; `tables` has public ones by name."""
+        from viameter.tables.sql.asking import query_of
+
+        return query_of(text, self, public=tables)
 
     def check_keys(self) -> dict[str, int]:
         """How many values of each key that tables refer to name more than one row: for the custodian's eyes.

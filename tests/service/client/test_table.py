@@ -330,7 +330,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "keys of another type": (lambda t: t.group_by("ward", keys=[3]), "no value of a column that is TEXT"),
     "keys and edges": (lambda t: t.group_by("wait", keys=[3], edges=[0, 1]), "leaves no keys"),
     "edges in disorder": (lambda t: t.group_by("wait", edges=[5, 1]), "bin"),
-    "edges without end": (lambda t: t.group_by("wait", edges=[0, float("inf")]), "numbers that are finite"),
+    "edges without end": (lambda t: t.group_by("wait", edges=[0, float("inf")]), "no finite number"),
     "other": (lambda t: t.group_by("ward", keys=["A"], other=1), "True or False"),
     "top of unknown keys": (lambda t: t.group_by("ward").top(2), "or list the keys"),
     "top of half a key": (lambda t: t.group_by("ward", keys=["A"]).top(0.5), "whole number"),

@@ -18,11 +18,10 @@ from tests.system.browser.conftest import Arriving
 from tests.system.browser.guest import Guest, faults_of, preview_counts, preview_wards, release, table_of
 
 from viameter import pure, zcdp
-from viameter.service import desk
 from viameter.service.access import Grant, Role
 from viameter.service.page import asking
 from viameter.service.page.proving import example
-from viameter.tables import written
+from viameter.tables import Query
 
 LEAKS = """
 import viameter as vm
@@ -37,13 +36,13 @@ def leaks(q: list[int], eps: vm.Eps) -> int:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Questions wait, running, until the gate is opened."""
-    opened, real = threading.Event(), written.release_of
+    opened, real = threading.Event(), Query.release_for
 
     def release_slowly(*arguments: Any, **options: Any) -> Any:
         assert opened.wait(PATIENCE)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(desk, "release_of", release_slowly)
+    monkeypatch.setattr(Query, "release_for", release_slowly)
     monkeypatch.setattr(asking, "PATIENCE", 0.2)
     yield opened
     opened.set()

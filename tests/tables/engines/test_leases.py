@@ -39,7 +39,7 @@ def count(table: Any) -> Any:
 
 def kill(table: Any, url: str) -> None:
     """End the connection of a table, as a restart of its server does."""
-    pid = table.session.tables[0].backend.con.info.backend_pid
+    pid = table.session.engine_tables[0].backend.con.info.backend_pid
     with psycopg.connect(url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
 
@@ -170,7 +170,7 @@ def test_a_table_that_is_locked_is_not_waited_for(
 def test_a_server_that_is_gone_costs_nothing_and_its_url_stays_secret(
     visits: Any, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link = link_of(visits.session.tables[0].backend)
+    link = link_of(visits.session.engine_tables[0].backend)
     assert link is not None
     monkeypatch.setattr(link, "_url", "postgresql://ann:secret@127.0.0.1:1/nope")
     kill(visits, postgres_url)
@@ -188,7 +188,7 @@ def test_what_was_answered_is_given_again_without_the_engine(
     table = vm.open(postgres_url, table="lease_keyed", **options)
     question = table.agg(n=vm.count())
     first = question.release(spend=SPEND, key="k")
-    link = link_of(table.session.tables[0].backend)
+    link = link_of(table.session.engine_tables[0].backend)
     assert link is not None
     monkeypatch.setattr(link, "_url", "postgresql://127.0.0.1:1/nope")
     kill(table, postgres_url)
@@ -259,7 +259,7 @@ def test_a_query_that_does_not_stop_is_abandoned_and_the_next_one_answered(
 
 
 def test_a_probe_does_not_wait_for_ever(visits: Any, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = visits.session.tables[0].backend
+    backend = visits.session.engine_tables[0].backend
     link, pid = link_of(backend), backend.con.info.backend_pid
     assert link is not None
     with link.within(0.05), pytest.raises(psycopg.OperationalError):

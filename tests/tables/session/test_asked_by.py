@@ -57,7 +57,7 @@ def test_a_deadline_stops_the_engine_and_lets_others_ask(tmp_path: Path) -> None
     with pytest.raises(SealedError):
         late.agg(x=vm.sum("x", bounds=(0, 10))).release(spend=vm.pure("1/4"))
     # The connection is free for others.
-    turn = turn_of(table.session.source.on.backend)
+    turn = turn_of(table.session.engine_tables[0].backend)
     assert turn.lock.acquire(timeout=60), "the engine still works for nobody"
     turn.lock.release()
 
@@ -65,7 +65,7 @@ def test_a_deadline_stops_the_engine_and_lets_others_ask(tmp_path: Path) -> None
 def test_a_question_has_its_time_even_behind_slow_ones(tmp_path: Path) -> None:
     where: dict[str, Any] = {"ledger": tmp_path / "b.db", "dataset": "visits"}
     table = vm.open(held(ROWS), unit=vm.per_row(), budget=vm.pure(1), **where)
-    turn = turn_of(table.session.source.on.backend)
+    turn = turn_of(table.session.engine_tables[0].backend)
     turn.lock.acquire()  # what the question of somebody else does, for longer than this one may run
     threading.Timer(2.0, turn.lock.release).start()
     answer = table.asked_by("ann", deadline=1.0).agg(n=vm.count()).release(spend=vm.pure(1))

@@ -80,6 +80,7 @@ def test_a_path_is_enough_and_gives_the_dataset_its_name(tmp_path: Path) -> None
         )
         assert table.spent <= spent
         by_ward(table).release(spend=vm.zcdp("1/10"))
+        assert table.ledger is not None
         table.ledger.close()
     with ledgers.open(tmp_path / "budget.db") as book:
         assert [scope.name for scope in book.scopes()] == ["visits.parquet"]
@@ -155,7 +156,7 @@ def test_a_key_without_a_ledger_is_refused_and_so_is_what_else_needs_one() -> No
     assert table.spent == vm.zcdp(0)
     for name, value in (("dataset", "visits"), ("scopes", ["ann"]), ("by", "ann"), ("deadline", 1)):
         with pytest.raises(ParameterError, match="ledger="):
-            vm.open(held(ROWS), unit=vm.per_row(), budget=vm.zcdp(1), **{name: value})  # type: ignore[arg-type]
+            vm.open(held(ROWS), unit=vm.per_row(), budget=vm.zcdp(1), **{name: value})  # type: ignore[call-overload]
     with pytest.raises(ParameterError, match="dataset"):
         vm.open(held(ROWS), unit=vm.per_row(), budget=vm.zcdp(1), ledger=ledgers.in_memory())
     with pytest.raises(ParameterError, match="budget"):

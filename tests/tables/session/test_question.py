@@ -80,8 +80,10 @@ def test_quantiles_of_one_column_share_their_statistics_and_rise() -> None:
         middle=vm.median("wait", bounds=(0, 8)),
         high=vm.maximum("wait", bounds=(0, 8)),
     )
-    levels = {len(reading.statistics) for reading in question.plan.readings.values()}
-    assert len(question.measurement(spend=vm.zcdp(1)).members) == levels.pop()
+    plan: Any = question.plan
+    levels = {len(reading.statistics) for reading in plan.readings.values()}
+    made: Any = question.measurement(spend=vm.zcdp(1))
+    assert len(made.members) == levels.pop()
     answer = question.release(spend=LOUD)
     low, middle, high = (values(answer, name)[0] for name in ("low", "middle", "high"))
     assert low <= middle <= high and middle == pytest.approx(3, abs=0.1)
@@ -103,8 +105,8 @@ def test_a_number_is_unknown_where_its_interval_is_all_that_there_could_be() -> 
     answer = table.group_by("ward", keys=["A", "empty"]).agg(n=vm.count(), **asked).release(spend=vm.zcdp(2000))
     ends = {"mean": (0, 200), "spread": (0, 10_000), "root": (0, 100), "middle": (0, 200)}
     for name, (least, most) in ends.items():
-        columns = answer.to_columns()
-        full, empty = zip(*(columns[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
+        shown = answer.to_columns()
+        full, empty = zip(*(shown[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
         assert full[0] is not None and least < full[1] and full[2] < most
         assert empty[0] is None and empty[1:] == pytest.approx((least, most))
         assert np.isnan(answer.to_pandas()[name][1]) and np.isnan(answer.to_arrow()[name][1].as_py())
@@ -205,12 +207,13 @@ def test_spend_is_in_the_measure_of_the_budget_and_above_0() -> None:
         with pytest.raises(ParameterError, match="above 0"):
             question.release(spend=nothing)
     with pytest.raises(ParameterError, match="is not a loss"):
-        question.release(spend=0.1)
+        question.release(spend=0.1)  # type: ignore[arg-type]
 
 
 def test_a_release_takes_a_loss_or_widths_and_not_both() -> None:
     question = opened().agg(n=vm.count())
-    for how in ({}, {"spend": vm.zcdp(1), "within": {"n": 3}}):
+    both: dict[str, Any] = {"spend": vm.zcdp(1), "within": {"n": 3}}
+    for how in ({}, both):
         with pytest.raises(ParameterError, match=r"spend=.*within="):
             question.release(**how)
 
@@ -294,7 +297,7 @@ def test_more_is_kept_back_where_a_unit_may_be_replaced() -> None:
 
 
 def test_events_hide_as_many_rows_as_the_window_has_times() -> None:
-    week = opened(vm.per_event("wait", window=7)).agg(n=vm.count()).measurement(spend=vm.zcdp(1))
+    week: Any = opened(vm.per_event("wait", window=7)).agg(n=vm.count()).measurement(spend=vm.zcdp(1))
     contributions = week.members[0].steps[-2]
     # All rows are in one group: of each of 7 times a row may have come, gone, or turned into another.
     assert contributions.map(1) >= 7
@@ -365,7 +368,7 @@ def test_units_are_counted_without_a_limit_on_their_rows() -> None:
     few = table.limit(groups=1).group_by("ward", keys=["A", "B", "C", None])
     assert sum(values(few.agg(n=vm.count_units()).release(spend=LOUD), "n")) == 3
     # In two wards a patient may be twice, and is hidden so.
-    both = table.group_by("ward", keys=["A", "B"]).agg(n=vm.count_units()).measurement(spend=vm.zcdp(1))
+    both: Any = table.group_by("ward", keys=["A", "B"]).agg(n=vm.count_units()).measurement(spend=vm.zcdp(1))
     assert both.members[0].steps[-2].map(1) ** 2 >= 2
     with pytest.raises(NoTheorem, match="nothing limits"):
         table.agg(n=vm.count_units(), m=vm.count())

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 import viameter as vm
-from viameter.tables.answer import Answer
+from viameter.tables.answer import Answer, Proved
 from viameter.tables.bounding import Limits
 from viameter.tables.engines import engine_named
 from viameter.tables.estimates import Estimate
 from viameter.tables.expressions import Kind, Schema
 from viameter.tables.expressions.types import Type
 from viameter.tables.preview import Preview, PreviewRow, Standing
+from viameter.tables.showing.words import ShownTable, shown_session
 from viameter.tables.units import Unit, per
 
 ALPHA = Fraction(1, 20)
@@ -43,7 +44,7 @@ def answer(
 ) -> Answer:
     """An answer that cost zcdp(1/200)."""
     said = dict.fromkeys(estimates, "noise; not rows that were not kept") if covers is None else covers
-    return Answer(keys, tuple(groups), estimates, said, alpha, MEASUREMENT, unit, notes)
+    return Answer(keys, tuple(groups), estimates, said, alpha, Proved(MEASUREMENT), unit, notes)
 
 
 def carriers(count: int = 3) -> Answer:
@@ -75,19 +76,21 @@ def preview(*, spend: str = "1/100", fits: bool = True, **named: Any) -> Preview
 
 
 def table(
-    columns: dict[str, Kind] | None = None, *, steps: tuple[str, ...] = (), several: bool = False, **named: Any
-) -> Any:
-    """A stand-in for a table: what is shown of one, and nothing that could be run."""
+    columns: dict[str, Kind] | None = None,
+    *,
+    steps: tuple[str, ...] = (),
+    several: bool = False,
+    unusable: tuple[str, ...] = (),
+    limits: Limits | None = None,
+    **named: Any,
+) -> ShownTable:
+    """What is shown of a stand-in for a session, and of rows of it: nothing that could be run."""
     types = {"tailnum": Kind.TEXT, "distance": Kind.INTEGER} if columns is None else columns
-    rows = SimpleNamespace(on=SimpleNamespace(engine=engine_named("duckdb")))
-    source = {"flights": rows} if several else rows
-    made = [SimpleNamespace(made_by=step) for step in steps]
-    given = {
-        "schema": Schema({name: Type(kind) for name, kind in types.items()}, named.pop("unusable", ())),
-        "unit": UNIT,
-        "limits": Limits(),
-        "relation": SimpleNamespace(source=source, steps=made),
-        "budget": vm.zcdp("1/2"),
-        "spent": vm.zcdp("1/100"),
-    }
-    return SimpleNamespace(**{**given, **named})
+    engines = [SimpleNamespace(engine=engine_named("duckdb"))] * (2 if several else 1)
+    given = {"unit": UNIT, "engine_tables": engines, "budget": vm.zcdp("1/2"), "spent": vm.zcdp("1/100")}
+    session: Any = SimpleNamespace(**{**given, **named})
+    relation: Any = SimpleNamespace(
+        schema=Schema({name: Type(kind) for name, kind in types.items()}, unusable),
+        steps=[SimpleNamespace(made_by=step) for step in steps],
+    )
+    return shown_session(session, relation, limits or Limits())

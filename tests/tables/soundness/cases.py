@@ -14,7 +14,7 @@ from viameter.tables.collecting import Collecting
 from viameter.tables.expressions import Expression, Kind
 from viameter.tables.keys import Keys, read_keys
 from viameter.tables.relation import Relation
-from viameter.tables.statistics import Bins, FixedPoint, Statistic, Total, Units
+from viameter.tables.statistics import Bins, FixedPoint, Statistic, Total, Units, product_of
 
 Change = Callable[[Both], Both]
 
@@ -52,6 +52,17 @@ def sums(value: Expression, lower: float, upper: float) -> list[Total]:
     ]
 
 
+def products(real: Expression, whole: Expression) -> list[Total]:
+    """All that is summed of two columns: products, and sums of one over the rows that have the other."""
+    one, two = (point(-5, 1 / 3, real, finest=2**16), point(-7, 2**40, whole, finest=2**16))
+    return [
+        product_of([Total(real, one), Total(whole, two)]),
+        product_of([Total(whole, two), Total(whole, two), Total(real)]),
+        product_of([Total(real, point(-5, 10, real)), Total(whole)]),
+        product_of([Total(real), Total(whole)]),
+    ]
+
+
 EVEN = tuple(Fraction(0.1) + (Fraction(0.7) - Fraction(0.1)) * leaf / 7 for leaf in range(8))
 UNEVEN = tuple(map(Fraction, (-5.0, -1 / 3, 0.0, 0.1, 1 / 3, 2.5, 10.0, 2.0**52)))
 WIDE = tuple(Fraction(leaf) for leaf in range(-8, 13, 4))
@@ -71,7 +82,19 @@ def everything(table: Relation) -> list[Statistic]:
     one, two, three, *rest = histograms(table["x"], table["i"])
     real, whole = sums(table["x"], -1 / 3, 9.999999999999998), sums(table["i"], -6, 2**40)
     narrow = sums(table["i"], -7, 10)
-    return [one, Total(), *real, three, Units(), whole[0], *rest, narrow[1], two, Total()]
+    return [
+        one,
+        Total(),
+        *real,
+        three,
+        Units(),
+        whole[0],
+        *rest,
+        narrow[1],
+        two,
+        *products(table["x"], table["i"]),
+        Total(),
+    ]
 
 
 def of_keys(table: Relation) -> list[Statistic]:
@@ -82,4 +105,5 @@ def of_keys(table: Relation) -> list[Statistic]:
 
 def a_few(table: Relation) -> list[Statistic]:
     """Statistics that one pass finds."""
-    return [Total(), Units(), *sums(table["x"], -5, 10), Bins(table["i"], WIDE)]
+    both = products(table["x"], table["i"])
+    return [Total(), Units(), *sums(table["x"], -5, 10), *both, Bins(table["i"], WIDE)]

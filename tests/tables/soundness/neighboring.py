@@ -170,6 +170,9 @@ def statistics(table: Relation) -> list[Statistic]:
         Total(x, point(-5, 10, x, centered=False)), Total(x, point(-9, -2, x, centered=False)),
         Total(x, point(3, 40, x, centered=False)), Total(x, point(-9, 40, x)),
         Total(x, point(-9, 40, x), squared=True), Total(x, point(-9, 3, x, centered=False), squared=True),
+        Total(x, point(-9, 40, x), times=Total(x, point(-3, 8, x))),
+        Total(x, point(3, 40, x, centered=False), times=Total(x)),
+        Total(x, point(-9, -2, x, centered=False), times=Total(x, point(-5, 1, x, centered=False))),
     ]  # fmt: skip
 
 

@@ -34,16 +34,16 @@ def one_salt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(asked: Any) -> dict[str, list[int]]:
     """The exact integers of a question by the name of the statistic, none beyond what one unit may add."""
-    statistics = list(dict.fromkeys(one for reading in asked.readings.values() for one in reading.statistics))
-    arrays = asked.collecting(asked.table.relation.rows(), statistics)
+    statistics = list(dict.fromkeys(one for reading in asked.plan.readings.values() for one in reading.statistics))
+    arrays = asked.plan.collecting(asked.plan.relation.rows(), statistics)
     return {repr(one): array.tolist() for one, array in zip(statistics, arrays, strict=True)}
 
 
 def assert_of_one_unit(asked: Any) -> None:
     """All rows are of one unit: without it everything is 0, and so all numbers are within bounds."""
-    statistics = [one for reading in asked.readings.values() for one in reading.statistics]
+    statistics = [one for reading in asked.plan.readings.values() for one in reading.statistics]
     for statistic in statistics:
-        bound = contributing(asked.table.relation, statistic, asked.collecting, vm.L1Distance()).map(1)
+        bound = contributing(asked.plan.relation, statistic, asked.plan.collecting, vm.L1Distance()).map(1)
         assert 0 < sum(found(asked)[repr(statistic)]) <= bound
 
 
@@ -183,7 +183,8 @@ def test_names_that_differ_in_capitals_alone_are_refused() -> None:
     with pytest.raises(ParameterError, match="'s' and 'S' differ in capitals alone"):
         rows.join(vm.public({"u": ["p"], "S": [1]}), on="u")
     other = {"u": ["p"], "S": [1]}
-    tables = vm.open({"one": columns, "two": other}, unit=vm.per("u", rows=2), budget=BUDGET)
+    both: dict[str, dict[str, Any]] = {"one": columns, "two": other}
+    tables = vm.open(both, unit=vm.per("u", rows=2), budget=BUDGET)
     with pytest.raises(ParameterError, match="'s' and 'S' differ in capitals alone"):
         tables["one"].join(tables["two"])
     assert "s" in rows.derive(s=rows["s"].length()).schema

@@ -78,11 +78,11 @@ def test_a_unit_in_every_group_that_there_is_reaches_the_bound(duckdb_backend: A
     rows = {"u": ["p"] * 9, "k": ["x", "y", None] * 3}
     table = vm.open(load(duckdb_backend, "in_all", rows).expression, unit=vm.per("u", per_group=2), budget=vm.pure(1))
     asked = table.group_by("k", keys=["x", "y"], other=True).agg(rows=vm.count(), units=vm.count_units())
-    counts, units = asked.collecting(table.relation.rows(), [Total(), Units()])
+    counts, units = asked.plan.collecting(table.relation.rows(), [Total(), Units()])
     assert counts.tolist() == [2, 2, 2] and units.tolist() == [1, 1, 1]
     for statistic, numbers in ((Total(), [2, 2, 2]), (Units(), [1, 1, 1])):
         for name, norm in NORMS.items():
-            bound = Fraction(contributing(table.relation, statistic, asked.collecting, norm).map(1))
+            bound = Fraction(contributing(table.relation, statistic, asked.plan.collecting, norm).map(1))
             reached = moved(numbers, [0, 0, 0], name) / (bound**2 if name == "L2" else bound)
             assert Fraction(999, 1000) < reached <= 1
 

@@ -49,7 +49,11 @@ def ask(table: Any) -> list[Any]:
 
 
 def _other(table: Any) -> dict[str, Any]:
-    return {"whole": vm.variance("b", bounds=HIGH), "sum": vm.sum(table["h"] * table["c"], bounds=LOW)}
+    return {
+        "whole": vm.variance("b", bounds=HIGH), "sum": vm.sum(table["h"] * table["c"], bounds=LOW),
+        "both": vm.correlation("b", table["h"] * table["c"], bounds=(HIGH, LOW)),
+        "line": vm.regression("h", on=["b"], bounds=(LOW, HIGH)),
+    }  # fmt: skip
 
 
 def of_units(table: Any) -> list[Any]:

@@ -77,7 +77,8 @@ def test_what_people_see_shows_no_row(backend: Any, load: Load, heard: list[str]
         rows=vm.count(), mean=vm.mean("x", bounds=(0, 1)), middle=vm.median("n", bounds=(0, 1), bins=2)
     )
     seen = [table, table.relation, table.relation.rows(), asked, question, question.preview(spend=vm.approx("1/10", 0))]
-    seen += [question.collecting, question.measurement(spend=vm.approx("1/10", 0))]
+    seen += [question.question, question.plan, question.to_json(), table.session.relation(table.source)]
+    seen += [question.plan.collecting, question.measurement(spend=vm.approx("1/10", 0))]
     answer = question.release(spend=vm.approx("1/10", 0))
     seen += [answer, answer.measurement, table.session, table.history, table, answer.to_columns()]
     assert not any(shows(repr(one)) or shows(str(one)) for one in seen)

@@ -11,18 +11,23 @@ from typing import Any
 
 from viameter.core import Recipe
 from viameter.errors import ParameterError, plain
-from viameter.tables.aggregates import base, counts, means, quantiles, sums, variances
+from viameter.tables.aggregates import base, counts, covariances, means, quantiles, regressions, sums, variances
 from viameter.tables.aggregates.base import Aggregate, Reading, Word, number
 from viameter.tables.aggregates.counts import Count, CountUnits, count_units
+from viameter.tables.aggregates.covariances import Correlation, Covariance, correlation, covariance
 from viameter.tables.aggregates.means import Mean
 from viameter.tables.aggregates.quantiles import Quantile, maximum, median, minimum, quantile, with_methods
+from viameter.tables.aggregates.regressions import Regression, regression
 from viameter.tables.aggregates.sums import Sum
 from viameter.tables.aggregates.variances import Variance, std, variance
 from viameter.tables.formula import read_operand
 from viameter.tables.statistics import read_bounds
 
 WORDS: dict[str, Word] = {
-    word.name: word for word in itertools.chain(counts.WORDS, means.WORDS, sums.WORDS, quantiles.WORDS, variances.WORDS)
+    word.name: word
+    for word in itertools.chain(
+        counts.WORDS, means.WORDS, sums.WORDS, quantiles.WORDS, variances.WORDS, covariances.WORDS, regressions.WORDS
+    )
 }
 """Every name by which something can be asked of a group, in the order in which forms offer them."""
 RECIPES: dict[str, Any] = {"sum": Sum, "mean": Mean}
@@ -59,22 +64,28 @@ def aggregate_from_json(entry: Any, where: str) -> Aggregate:
 __all__ = [
     "WORDS",
     "Aggregate",
+    "Correlation",
     "Count",
     "CountUnits",
+    "Covariance",
     "Mean",
     "Quantile",
     "Reading",
+    "Regression",
     "Sum",
     "Variance",
     "Word",
     "aggregate_from_json",
+    "correlation",
     "count_units",
+    "covariance",
     "maximum",
     "median",
     "minimum",
     "number",
     "quantile",
     "read_aggregate",
+    "regression",
     "std",
     "variance",
     "with_methods",

@@ -14,14 +14,14 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from viameter.errors import FormatError, ParameterError
+from viameter.errors import FormatError, ParameterError, plain
 from viameter.tables.estimates import Estimate, Noise, count_estimate
 from viameter.tables.estimates.noise import Kind as NoiseKind
 from viameter.tables.expressions import Expression, Kind, Schema
 from viameter.tables.expressions.nullability import never_null
 from viameter.tables.formula import Formula, Operand, operand_expression
 from viameter.tables.planning import Noisy
-from viameter.tables.statistics import Statistic, Total
+from viameter.tables.statistics import Statistic, Total, product_of, read_bounds
 
 RANK = " rows of rank"
 """What the width of a quantile is given in beforehand."""
@@ -69,8 +69,18 @@ class Word:
     make: Callable[..., Aggregate]
     """Makes it of a column and options by name; of options alone if it is of no column."""
     inputs: tuple[str, ...] = ("column", "bounds")
-    """What a form asks for: "column", "bounds", "q", ... as `make` calls them."""
+    """What a form asks for, in order: "column", "bounds", "q", ... as `make` calls them.
+
+    "column:y" is a further column, the option `y`, and "columns:on" a list of columns, the option `on`. "bounds:y" and
+    "bounds:on" are their bounds, a pair each. Where there are bounds of several columns, the option `bounds` is the
+    list of all pairs, in this order: `{"covariance": "x", "y": "y", "bounds": [[0, 240], [0, 10]]}`.
+    """
     example: str = "[0, 240]"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The options that are columns, or lists of them, beside the first one."""
+        return tuple(one.partition(":")[2] for one in self.inputs if one.startswith(("column:", "columns:")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,10 @@ def from_json(entry: Any, words: Mapping[str, Word], where: str) -> Aggregate:
         raise FormatError(f'{where}: expected the name of a column, as in {{mean = "delay", bounds = [0, 240]}}')
     if not takes_column and of is not True:
         raise FormatError(f"{where}: {word.name} is of no column: expected {{{word.name} = true}}")
-    options = {name: _read(name, value, f"{where}: {name}") for name, value in given.items()}
+    options = {
+        name: _read_column(value, f"{where}: {name}") if name in word.columns else _read(word, name, value, where)
+        for name, value in given.items()
+    }
     arguments = ((of if isinstance(of, str) else Formula.of(of)),) if takes_column else ()
     _require_options(word, arguments, options, where)
     return word.make(*arguments, **options)
@@ -142,13 +155,31 @@ def _require_options(word: Word, arguments: tuple[Any, ...], options: Mapping[st
             raise FormatError(f"{where}: {hints.get(name, f'{name} is missing')}")
 
 
-def _read(name: str, value: Any, where: str) -> Any:
-    """An option as a constructor takes it: bounds are pairs of numbers."""
+def _read_column(value: Any, where: str) -> Any:
+    """A column or an expression as documents have it, or a list of such."""
+    if isinstance(value, list):
+        return [_read_column(one, where) for one in value]
+    if not isinstance(value, str | Mapping):
+        raise FormatError(f"{where}: expected the name of a column, or an expression")
+    return value if isinstance(value, str) else Formula.of(value)
+
+
+def _read(word: Word, name: str, value: Any, where: str) -> Any:
+    """An option as a constructor takes it: bounds are pairs of numbers, of several columns a list or by name."""
     if name != "bounds":
         return value
+    several = sum(one.startswith("bounds") for one in word.inputs) > 1
+    if several and isinstance(value, Mapping):
+        return {column: _read_pair(pair, f"{where}: {name}") for column, pair in value.items()}
+    if several and isinstance(value, list):
+        return [_read_pair(pair, f"{where}: {name}") for pair in value]
+    return _read_pair(value, f"{where}: {name}")
+
+
+def _read_pair(value: Any, where: str) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise FormatError(f"{where}: expected two values, as in [0, 240]")
-    ends = value if not any(isinstance(one, list) for one in value) else [end for one in value for end in one]
+    ends = [end for one in value for end in (one if isinstance(one, list) else [one])]
     if any(isinstance(bound, int) and abs(bound) > LARGEST for bound in ends):
         raise FormatError(f"{where}: expected numbers that a float can hold")
     return tuple(tuple(one) if isinstance(one, list) else one for one in value)
@@ -187,6 +218,31 @@ def number(schema: Schema, column: Operand, what: str) -> Expression:
     if value.type.kind not in (Kind.INTEGER, Kind.REAL):
         raise ParameterError(f"{what} of {value!r}: it is {value.type.kind.value}, and no number")
     return value
+
+
+def bounds_by_column(bounds: Any, columns: Sequence[Operand], what: str) -> tuple[Bounds, ...]:
+    """The bounds of several columns: a pair for each, in order, or by the names of columns.
+
+    >>> bounds_by_column({"y": (0, 2), "x": (0, 1)}, ["x", "y"], "covariance")[1]
+    (Fraction(0, 1), Fraction(2, 1))
+    """
+    example = "bounds=((0, 240), (0, 10))"
+    if isinstance(bounds, Mapping):
+        unknown = [name for name in bounds if name not in columns]
+        missing = [name for name in columns if not isinstance(name, str) or name not in bounds]
+        if unknown or missing:
+            said = f"there is no column {plain(unknown[0])} in it" if unknown else f"there are none of {missing[0]}"
+            raise ParameterError(f"{what}: bounds={plain(bounds)}: {said}; expected a pair for each, as in {example}")
+        bounds = [bounds[name] for name in columns if isinstance(name, str)]
+    # Bounds that were found are a pair, too.
+    if not isinstance(bounds, tuple | list) or len(bounds) != len(columns):
+        raise ParameterError(f"{what}: bounds={plain(bounds)}: expected a pair for each column, as in {example}")
+    return tuple(read_bounds(one, f"{what} of {column}") for one, column in zip(bounds, columns, strict=True))
+
+
+def moment(factors: Sequence[Total], over: Sequence[Expression], schema: Schema) -> Total:
+    """The sum of products over the rows that have all of some values: rows that cannot be without one are not asked."""
+    return product_of([*factors, *(Total(one) for one in over if not never_null(one, schema.required))])
 
 
 def rows_with(value: Expression, schema: Schema) -> Total:

@@ -43,8 +43,11 @@ class Estimate:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether intervals are known: of quantiles that were picked, none is."""
-        return not bool(np.isneginf(self.lower).all() and np.isposinf(self.upper).all()) or not self.value.size
+        """Whether there are intervals: of quantiles that were picked, there are none. One that is the whole line, since
+        nothing is known, is one.
+        """
+        none = np.isneginf(self.lower).all() and np.isposinf(self.upper).all() and not np.isnan(self.value).any()
+        return not bool(none) or not self.value.size
 
 
 def without_guesses(estimate: Estimate, span: tuple[Fraction, Fraction]) -> Estimate:

@@ -112,8 +112,11 @@ def width_of_sum(terms: Sequence[tuple[Number, Noise, int]], alpha: Number) -> F
     return Fraction(float(widths_of_sums(blocks, chance)[0]))
 
 
-def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
-    """For each row of weights (>= 0, rounded up by the caller) a width as in `width_of_sum`, rounded up."""
+def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction, *, quick: bool = False) -> Floats:
+    """For each row of weights (>= 0, rounded up by the caller) a width as in `width_of_sum`, rounded up.
+
+    A `quick` width is of simple bounds alone, and a little larger where there are many terms.
+    """
     blocks = [block for block in blocks if block.noise.scale and block.weights.shape[1]]
     if not blocks:
         raise ParameterError("no noise is left in the sum: expected at least one term of a scale above 0")
@@ -123,7 +126,7 @@ def widths_of_sums(blocks: Sequence[Weighted], alpha: Fraction) -> Floats:
     else:
         bounds.append(_chernoff(blocks, alpha))
     widths: Floats = np.min(bounds, axis=0)
-    if _is_inverted(blocks, alpha):
+    if not quick and _is_inverted(blocks, alpha):
         widths = np.minimum(widths, _inverted(blocks, alpha, widths))
     if not np.isfinite(widths).all():
         raise NumberError("the width of a sum of noises is beyond the range of floats: expected smaller weights")

@@ -6,7 +6,8 @@ A document is one of
     {"value": 500, "kind": "INTEGER"}          kind may be left out; dates and timestamps are ISO text; null is NULL
     {"operation": "gt", "arguments": [...], "options": [...]}        options may be left out
 
-and a bare number, text or truth value stands for a constant. Operations are those of `Call.operation`: "eq", "add",
+and a bare number, text or truth value stands for a constant; in "case" and "fill_null", {"value": null} stands for a
+NULL of the kind of the other values. Operations are those of `Call.operation`: "eq", "add",
 "is_in", ... Reading checks everything that operators and methods check.
 """
 
@@ -17,7 +18,7 @@ from datetime import date
 from typing import Any
 
 from viameter.errors import FormatError
-from viameter.tables.expressions.building import kind_named, make
+from viameter.tables.expressions.building import MAY_BE_NULL, kind_named, make
 from viameter.tables.expressions.constants import literal
 from viameter.tables.expressions.nodes import DEEPEST, MOST_NODES, Call, Column, Expression, Literal
 from viameter.tables.expressions.schema import Schema
@@ -88,4 +89,8 @@ class _Reader:
             raise FormatError("an operation is a name, with a list of arguments and a list of options")
         if any(not isinstance(option, (int, str)) for option in options):
             raise FormatError("options are whole numbers or text")
-        return make(operation, [self.read(argument, depth + 1) for argument in arguments], tuple(options))
+        read = [
+            None if operation in MAY_BE_NULL and argument == {"value": None} else self.read(argument, depth + 1)
+            for argument in arguments
+        ]
+        return make(operation, read, tuple(options))
