@@ -37,6 +37,9 @@ class Aggregate:
     q: str = ""
     within: str = ""
     name: str = ""
+    column_2: str = ""
+    lower_2: str = ""
+    upper_2: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def fields_of(form: QuestionForm) -> dict[str, str]:
         value = getattr(form, one.name)
         if one.name in ROWS:
             for place, row in enumerate(value, start=1):
-                texts = {part.name: getattr(row, part.name) for part in fields(row)}
+                texts = {part.name.replace("_", "-"): getattr(row, part.name) for part in fields(row)}
                 found |= {f"{ROWS[one.name][0]}-{place}-{name}": text for name, text in texts.items()}
         else:
             found[one.name] = ("yes" if value else "") if one.name == "other" else value
@@ -87,8 +90,9 @@ def form_in(held: Mapping[str, str]) -> QuestionForm:
         if one.name in ROWS:
             row, kind = ROWS[one.name]
             rows = q.used_rows(held, row).values()
-            assert all(texts.keys() <= {part.name for part in fields(kind)} for texts in rows)
-            found[one.name] = tuple(kind(**texts) for texts in rows)
+            found[one.name] = tuple(
+                kind(**{part.replace("-", "_"): held for part, held in row.items()}) for row in rows
+            )
         else:
             text = held.get(one.name, "")
             found[one.name] = text == "yes" if one.name == "other" else text

@@ -17,7 +17,7 @@ from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
 from viameter.service.documents import loss_document
 from viameter.service.page import asking
-from viameter.service.page.asking import read_document
+from viameter.service.page.drafts import read_document
 from viameter.service.page.losses import show_left, show_spent
 
 DEEP = '{"operation":"not","arguments":[' * 450 + "true" + "]}" * 450

@@ -18,7 +18,7 @@ import viameter as vm
 from viameter.service.api.models import Question
 from viameter.service.page import questions as q
 from viameter.service.page import reading_questions, wording, writing_questions
-from viameter.service.page.aggregate_fields import has_width
+from viameter.service.page.aggregate_fields import INPUT_FIELDS, has_width
 from viameter.service.page.questions import Misread
 from viameter.service.page.typed_values import line_of, read_line, read_number, read_value, text_of
 from viameter.service.page.wording import kept_in_words
@@ -66,6 +66,11 @@ def form_of(document: Any, columns: dict[str, dict[str, Any]], measure: str) -> 
 def completed(form: QuestionForm, columns: dict[str, dict[str, Any]]) -> QuestionForm:
     """A form with what is public."""
     return form_in(q.completed(fields_of(form), sheet(columns, "zcdp")))
+
+
+def fields_for(what: str) -> set[str]:
+    """The fields that a row has for a word."""
+    return {field for field, words in INPUT_FIELDS.items() if what in words}
 
 
 def question_in_words(form: QuestionForm, unit: str) -> str:
@@ -117,7 +122,9 @@ def aggregates(draw: st.DrawFn, costing: str) -> Aggregate:
     if float(ends[0]) >= float(ends[1]):
         ends = (str(lower), str(upper))
     part = draw(st.sampled_from(["0.9", "0.25", "1"])) if what == "quantile" else ""
-    return Aggregate(what, draw(st.sampled_from(["wait", "pay", "urgent"])), *ends, part, within)
+    column, other = draw(st.permutations(["wait", "pay", "urgent"]))[:2]
+    second = {"column_2": other, "lower_2": "-1.5", "upper_2": "7"} if "column-2" in fields_for(what) else {}
+    return Aggregate(what, column, *ends, part, within, **second)
 
 
 @st.composite

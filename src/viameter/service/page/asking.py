@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
-from pydantic import ValidationError
 
 from viameter.core import Loss
-from viameter.errors import AnswerLost, FormatError, SealedError, ViameterError
+from viameter.errors import AnswerLost, SealedError, ViameterError
 from viameter.ledger.plots import share, share_left
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
-from viameter.service.api import models
 from viameter.service.api.datasets import show_dataset
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.api.releases import look_up, read_key
 from viameter.service.documents import scope_document, share_of
 from viameter.service.page import questions as q
 from viameter.service.page.aggregate_fields import INPUT_FIELDS, has_width
-from viameter.service.page.forms import Form, Sent
+from viameter.service.page.drafts import Draft, draft_of, read_document
+from viameter.service.page.forms import Sent
 from viameter.service.page.reading_questions import form_of_document
 from viameter.service.page.rendering import redirect, render, segment
 from viameter.service.page.typed_values import kind_in_words, lines_of, text_of
@@ -35,7 +33,6 @@ from viameter.service.page.wording import (
     plural,
     question_in_words,
 )
-from viameter.service.page.writing_questions import document_of
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
 from viameter.service.state import DatasetRetired
@@ -63,19 +60,6 @@ LABELS = {
     "upper-2": "Its bound above",
 }
 """What fields for inputs of aggregates are called; others are called by their names."""
-DEEPEST = 200
-"""How deeply the document of a question may be nested: far more than any that is understood."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A question as it was sent: what the form shows of it, and its document, if nothing is wrong with it."""
-
-    form: q.Form
-    document: dict[str, Any] = field(default_factory=dict)
-    whole: bool = True
-    """Whether the form asks all of it."""
-    wrong: q.Misread | None = None
 
 
 @router.get("/datasets/{dataset}/ask")
@@ -160,30 +144,6 @@ def sheet_of(visit: Visit) -> q.Sheet:
     published = opened.registered.document.get("columns", {})
     table = opened.table
     return q.Sheet(table.schema, table.unit, visit.service.catalog.scope(visit.dataset).cap, published)
-
-
-def draft_of(sent: Form, sheet: q.Sheet) -> Draft:
-    """The question that was sent, however it was written: all ways end in a document that `read_question` reads."""
-    if "question" in sent:
-        document = read_document(sent.text("question"))
-        form, whole = form_of_document(document, sheet)
-        return Draft(form, document, whole)
-    form = q.completed(q.form_of_fields(sent.text), sheet)
-    try:
-        return Draft(form, document_of(form, sheet))
-    except q.Misread as wrong:
-        return Draft(form, wrong=wrong)
-
-
-def read_document(text: str) -> dict[str, Any]:
-    """A question as a form carries it: JSON, held to the shape of the API."""
-    try:
-        found = json.loads(text)
-        if _depth(found) > DEEPEST:
-            raise FormatError("the question is nested too deeply")
-        return models.Question.model_validate(found).document()
-    except (json.JSONDecodeError, ValidationError, RecursionError):
-        raise FormatError("what was sent is no question: go back, and preview it again") from None
 
 
 def preview_view(visit: Visit, sheet: q.Sheet, draft: Draft, preview: dict[str, Any]) -> dict[str, Any]:
@@ -302,6 +262,8 @@ def _form_page(
         whole=draft.whole,
         preview=preview,
         problems={} if draft.wrong is None else draft.wrong.problems,
+        place=draft.place,
+        left_out=draft.left_out,
         message=message,
     )
 
@@ -331,17 +293,3 @@ def _text(loss: Any) -> str:
 
 def _loss(document: dict[str, Any]) -> Loss:
     return loss_from_json({name: value for name, value in document.items() if name != "text"})
-
-
-def _depth(value: Any) -> int:
-    """How deeply lists and objects are nested."""
-    deepest, level = 0, [value]
-    while level:
-        deepest += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-    return deepest

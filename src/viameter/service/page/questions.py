@@ -49,7 +49,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Fields in which something is chosen: the first of it, unless it is said."""
 TYPED = (
-    *("expression", "edges", "other", "top", "amount", "delta"),
+    *("expression", "edges", "other", "top", "amount", "delta", "sql", "sql-amount", "sql-delta"),
     *(f"condition-{place}-{part}" for place in range(1, CONDITIONS + 1) for part in ("column", "value")),
     *(f"group-{place}-{part}" for place in range(1, GROUPS + 1) for part in ("column", "values")),
     *(f"aggregate-{n}-{part}" for n in range(1, AGGREGATES + 1) for part in (*INPUT_FIELDS, "within", "name")),

@@ -216,7 +216,7 @@ class _Writer:
                         raise ParameterError("a bound is missing: the question needs both, and they must be public")
                     ends.append(read_exact(text))
                     if len(ends) == len(texts):
-                        read_bounds(ends, "these")
+                        read_bounds(ends, self.form[f"{row}-what"])
         return ends if one.is_pair else texts[0]
 
     def _within(self, names: Sequence[str]) -> dict[str, str]:
@@ -231,17 +231,20 @@ class _Writer:
         return found
 
     def _spend(self) -> dict[str, Any]:
-        measure, amount, delta = self.sheet.budget.measure, self.form.get("amount", ""), self.form.get("delta") or "0"
-        key = measure.slug.replace("-", "_")
-        spend: dict[str, Any] = {key: [amount, delta] if self.sheet.with_delta else amount}
+        amount, delta = self.form.get("amount", ""), self.form.get("delta", "")
         with self._beside("delta"):
-            if self.sheet.with_delta:
-                read_loss({key: ["1", delta]}, "spend")
+            read_loss(spend_entry("1", delta, self.sheet), "spend")
             with self._beside("amount"):
-                if not amount:
-                    raise ParameterError("say what the question may cost, such as 1/100")
-                read_spend(read_loss(spend, "spend"), measure)
-        return spend
+                read_spend(read_loss(spend_entry(amount, delta, self.sheet), "spend"), self.sheet.budget.measure)
+                return spend_entry(amount, delta, self.sheet)
+        return {}
+
+
+def spend_entry(amount: str, delta: str, sheet: Sheet) -> dict[str, Any]:
+    """A loss as documents have it, in the measure of the budget."""
+    if not amount:
+        raise ParameterError("say what the question may cost, such as 1/100")
+    return {sheet.budget.measure.slug.replace("-", "_"): [amount, delta or "0"] if sheet.with_delta else amount}
 
 
 def _operation(comparison: str, column: str, values: Sequence[Any]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ if (form) {
     preview.classList.add("stale");
     preview.querySelector(".outdated").hidden = false;
   };
-  form.addEventListener("input", outdate);
+  for (const one of [form, document.getElementById("sql-form")]) one.addEventListener("input", outdate);
   form.addEventListener("change", (event) => {
     outdate();
     // What was typed changes no other field; and nothing may move between pressing a button and letting it go.
