@@ -19,8 +19,10 @@ from tests.service.page.conftest import Visiting
 from tests.service.page.visiting import faults
 from tests.service.serving import PATIENCE, QUESTION, Running
 
+import viameter as vm
 from viameter.service.page.answers import csv_of, view_of
-from viameter.service.page.asking import Sheet
+from viameter.service.page.questions import Sheet
+from viameter.tables.expressions import Schema
 
 ANSWER: dict[str, Any] = {
     "keys": ["ward"],
@@ -33,7 +35,7 @@ ANSWER: dict[str, Any] = {
     "alpha": "1/20",
     "notes": [],
 }
-SHEET = Sheet({}, "zcdp", "patient", {"measure": "zcdp", "rho": "1"})
+SHEET = Sheet(Schema({}), vm.per("patient", rows=5), vm.zcdp(1))
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from viameter.errors import FormatError
 from viameter.measures import loss_from_json, zcdp
 from viameter.service.documents import loss_document
 from viameter.service.page import asking
-from viameter.service.page.asking import read_document
+from viameter.service.page.drafts import read_document
 from viameter.service.page.losses import show_left, show_spent
 
 DEEP = '{"operation":"not","arguments":[' * 450 + "true" + "]}" * 450
@@ -119,10 +119,10 @@ def test_a_width_that_is_wanted_is_bought(visit: Visiting) -> None:
         ({"aggregate-2-lower": "abc"}, "aggregate-2-lower", "expected a number"),
         ({"condition-3-column": "nope", "condition-3-value": "1"}, "condition-3-column", "There is no column"),
         ({"amount": "1/0"}, "amount", "divides by zero"),
-        ({"expression": "nope > 3"}, "", "There is no column"),
-        ({"expression": "__import__('os')"}, "", "is not understood"),
-        ({"amount": "0"}, "", "expected a finite loss above 0"),
-        ({"aggregate-1-name": "x", "aggregate-2-name": "x_lower"}, "", "another aggregate"),
+        ({"expression": "nope > 3"}, "expression", "There is no column"),
+        ({"expression": "__import__('os')"}, "expression", "is not understood"),
+        ({"amount": "0"}, "amount", "expected a finite loss above 0"),
+        ({"aggregate-1-name": "x", "aggregate-2-name": "x_lower"}, "aggregate-2-name", "another aggregate"),
     ],
 )
 def test_what_is_wrong_is_said_on_the_form_which_keeps_what_was_typed(

@@ -15,9 +15,11 @@ from viameter.errors import ViameterError
 from viameter.service.access import Action
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.api.releases import look_up
-from viameter.service.page.asking import Sheet, sheet_of, spend_text
+from viameter.service.page.asking import sheet_of, spend_text
 from viameter.service.page.chart import MOST_ROWS, chart, group_shown, rows_of
 from viameter.service.page.figures import decimals_for, shown
+from viameter.service.page.questions import Sheet
+from viameter.service.page.reading_questions import form_of_document
 from viameter.service.page.rendering import render, segment
 from viameter.service.page.wording import confidence_in_words, neighbors_in_words, question_in_words
 from viameter.service.problems import Problem
@@ -61,7 +63,7 @@ def show_answer(request: Request, dataset: DatasetName, key: Key, visit: Seeing,
         # The same for what was never asked, what was refused, and what somebody else asked.
         return render(request, "answer_missing.html", visit=visit, status=404, dataset=dataset)
     sheet = sheet_of(visit)
-    form, whole = sheet.form_of(found["question"])
+    form, whole = form_of_document(found["question"], sheet)
     place = f"/datasets/{dataset}/answers/{segment(key)}"
     others = "" if by is None or by == visit.person.name else "?" + urllib.parse.urlencode({"by": by})
     return render(
@@ -72,7 +74,7 @@ def show_answer(request: Request, dataset: DatasetName, key: Key, visit: Seeing,
         dataset=dataset,
         found=found,
         state=found["state"],
-        words=question_in_words(form, sheet.unit) if whole else "",
+        words=question_in_words(form, sheet.unit.name) if whole else "",
         cost=_cost(found["question"]),
         own=found["by"] == visit.person.name and visit.may(Action.ASK),
         like=urllib.parse.urlencode({"like": key}),
@@ -112,7 +114,7 @@ def view_of(answer: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
         "most_drawn": MOST_ROWS,
         "loss": answer["loss"],
         "neighbors": neighbors_in_words(answer["guarantee"]),
-        "unit": sheet.unit,
+        "unit": sheet.unit.name,
         "confidence": None if answer["alpha"] is None else confidence_in_words(answer["alpha"]),
         "notes": answer["notes"],
     }

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
-from pydantic import ValidationError
 
 from viameter.core import Loss
-from viameter.errors import AnswerLost, FormatError, SealedError, ViameterError
+from viameter.errors import AnswerLost, SealedError, ViameterError
 from viameter.ledger.plots import share, share_left
 from viameter.measures import loss_from_json
 from viameter.service.access import Action
-from viameter.service.api import models
 from viameter.service.api.datasets import show_dataset
 from viameter.service.api.needing import Visit, page_needs
 from viameter.service.api.releases import look_up, read_key
-from viameter.service.documents import schema_document, scope_document, share_of
+from viameter.service.documents import scope_document, share_of
 from viameter.service.page import questions as q
+from viameter.service.page.aggregate_fields import INPUT_FIELDS, has_width
+from viameter.service.page.drafts import Draft, draft_of, read_document
 from viameter.service.page.forms import Sent
-from viameter.service.page.reading_questions import form_of
+from viameter.service.page.reading_questions import form_of_document
 from viameter.service.page.rendering import redirect, render, segment
-from viameter.service.page.typed_values import lines_of, text_of
+from viameter.service.page.typed_values import kind_in_words, lines_of, text_of
 from viameter.service.page.wording import (
     confidence_in_words,
     errors_in_words,
@@ -34,10 +33,10 @@ from viameter.service.page.wording import (
     plural,
     question_in_words,
 )
-from viameter.service.page.writing_questions import columns_of, completed, document_of, kind_in_words
 from viameter.service.problems import Problem, problem_of
 from viameter.service.secrets import fresh_id
 from viameter.service.state import DatasetRetired
+from viameter.tables.aggregates import WORDS
 from viameter.tables.cost import cost_from_json
 
 router = APIRouter(include_in_schema=False)
@@ -51,22 +50,16 @@ PAYING = (
     ("person", "Your own limit", "your own limit"),
 )
 """The budgets that may pay for a question, as a preview names them, with what they are called on the page."""
-DEEPEST = 200
-"""How deeply the document of a question may be nested: far more than any that is understood."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """What a form is filled in against: the columns of a dataset, its unit, and the measure of its budget."""
-
-    columns: dict[str, dict[str, Any]]
-    measure: str
-    unit: str
-    budget: dict[str, Any]
-
-    def form_of(self, document: Any) -> tuple[q.QuestionForm, bool]:
-        """The form of a question, and whether it asks all of it."""
-        return form_of(document, self.columns, self.measure)
+LABELS = {
+    "column": "of the column",
+    "lower": "Lower bound",
+    "upper": "Upper bound",
+    "q": "Share below",
+    "column-2": "and the column",
+    "lower-2": "Its bound below",
+    "upper-2": "Its bound above",
+}
+"""What fields for inputs of aggregates are called; others are called by their names."""
 
 
 @router.get("/datasets/{dataset}/ask")
@@ -82,31 +75,25 @@ def show_form(
         raise DatasetRetired(dataset, registered.retired)
     sheet = sheet_of(visit)
     if like is None:
-        return _form_page(request, visit, sheet, q.first_form(sheet.budget))
+        return _form_page(request, visit, sheet, Draft(q.first_form(sheet.budget.to_json())))
     asked = look_up(visit, dataset, like, None)
-    form, whole = sheet.form_of(asked["question"])
-    return _form_page(request, visit, sheet, form, whole=whole)
+    form, whole = form_of_document(asked["question"], sheet)
+    return _form_page(request, visit, sheet, Draft(form, whole=whole))
 
 
 @router.post("/datasets/{dataset}/ask")
 async def preview_question(request: Request, dataset: DatasetName, visit: Sending, sent: Sent) -> Response:
     """What the question would cost. Nothing is read or spent, however often one looks."""
     sheet = await run_in_threadpool(sheet_of, visit)
-    whole, status, retry_after = True, 422, None
-    problems: dict[str, str] = {}
-    document: dict[str, Any] | None = None
-    if "question" in sent:
-        document = read_document(sent.text("question"))
-        form, whole = sheet.form_of(document)
-    else:
-        form = completed(q.form_of_fields(sent.text), sheet.columns)
+    draft = await run_in_threadpool(draft_of, sent, sheet)
+    status, retry_after = 422, None
     try:
-        if document is None:
-            document = document_of(form, sheet.columns, sheet.measure)
+        if draft.wrong is not None:
+            raise draft.wrong
         # Not in a thread that others need: a dataset may take long.
-        preview = await asyncio.wrap_future(visit.service.desk.preview(visit.person.name, dataset, document))
+        preview = await asyncio.wrap_future(visit.service.desk.preview(visit.person.name, dataset, draft.document))
     except q.Misread as wrong:
-        problems, message = wrong.problems, str(wrong)
+        message = str(wrong)
     except (ViameterError, Problem) as wrong:
         problem = wrong if isinstance(wrong, Problem) else problem_of(wrong)
         # What is wrong with the question, or passes: the form stays as it was filled in.
@@ -114,10 +101,9 @@ async def preview_question(request: Request, dataset: DatasetName, visit: Sendin
             raise
         message, status, retry_after = problem.message, problem.status, problem.retry_after
     else:
-        shown = await run_in_threadpool(preview_view, visit, sheet, document, preview)
-        return await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, preview=shown)
-    said: dict[str, Any] = {"problems": problems, "message": message, "status": status}
-    answered = await run_in_threadpool(_form_page, request, visit, sheet, form, whole=whole, **said)
+        shown = await run_in_threadpool(preview_view, visit, sheet, draft, preview)
+        return await run_in_threadpool(_form_page, request, visit, sheet, draft, preview=shown)
+    answered = await run_in_threadpool(_form_page, request, visit, sheet, draft, message=message, status=status)
     if retry_after is not None:
         answered.headers["retry-after"] = str(retry_after)
     return answered
@@ -152,34 +138,22 @@ async def release_question(request: Request, dataset: DatasetName, visit: Sendin
     return redirect(request, f"/datasets/{dataset}/answers/{segment(key)}")
 
 
-def sheet_of(visit: Visit) -> Sheet:
+def sheet_of(visit: Visit) -> q.Sheet:
     """What is public of a dataset, as a form needs it."""
-    catalog = visit.service.catalog
-    opened, scope = catalog.opened(visit.dataset), catalog.scope(visit.dataset)
-    budget = scope.cap.to_json()
-    return Sheet(columns_of(schema_document(opened)), budget["measure"], opened.table.unit.name, budget)
+    opened = visit.service.catalog.opened(visit.dataset)
+    published = opened.registered.document.get("columns", {})
+    table = opened.table
+    return q.Sheet(table.schema, table.unit, visit.service.catalog.scope(visit.dataset).cap, published)
 
 
-def read_document(text: str) -> dict[str, Any]:
-    """A question as a form carries it: JSON, held to the shape of the API."""
-    try:
-        found = json.loads(text)
-        if _depth(found) > DEEPEST:
-            raise FormatError("the question is nested too deeply")
-        return models.Question.model_validate(found).document()
-    except (json.JSONDecodeError, ValidationError, RecursionError):
-        raise FormatError("what was sent is no question: go back, and preview it again") from None
-
-
-def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: dict[str, Any]) -> dict[str, Any]:
+def preview_view(visit: Visit, sheet: q.Sheet, draft: Draft, preview: dict[str, Any]) -> dict[str, Any]:
     """What a preview shows: cost, budgets before and after, expected errors."""
-    loss = _loss(preview["loss"])
-    form, whole = sheet.form_of(document)
+    loss, document, unit = _loss(preview["loss"]), draft.document, sheet.unit.name
     budgets = budget_views(preview, loss)
     return {
         "question": json.dumps(document),
         "document": document,
-        "words": question_in_words(form, sheet.unit) if whole else "",
+        "words": question_in_words(draft.form, unit) if draft.whole else "",
         "key": fresh_id(),
         "loss": preview["loss"],
         "offered": offered if (offered := spend_text(document)) != preview["loss"]["text"] else "",
@@ -187,10 +161,10 @@ def preview_view(visit: Visit, sheet: Sheet, document: dict[str, Any], preview: 
         "budgets": budgets,
         "too_small": next((one["called"] for one in budgets if one["binds"]), budgets[0]["called"]),
         "confidence": confidence_in_words(preview["alpha"]),
-        "kept": kept_in_words(preview["kept"], sheet.unit),
+        "kept": kept_in_words(preview["kept"], unit),
         "notes": preview["notes"],
         "rows": [
-            {**row, "errors": errors_in_words(row, document, sheet.unit), "is_keys": row["name"] == "(keys)"}
+            {**row, "errors": errors_in_words(row, document, unit), "is_keys": row["name"] == "(keys)"}
             for row in preview["aggregates"]
         ],
     }
@@ -232,37 +206,36 @@ def budget_views(preview: dict[str, Any], loss: Loss) -> list[dict[str, Any]]:
     return found
 
 
-def options_of(sheet: Sheet) -> dict[str, list[tuple[str, str]]]:
+def options_of(sheet: q.Sheet) -> dict[str, list[tuple[str, str]]]:
     """What can be chosen in fields, each with its text."""
-    columns = [(name, f"{name} ({kind_in_words(one['type'])})") for name, one in sheet.columns.items()]
-    numeric = [name for name, one in sheet.columns.items() if one["type"] in ("INTEGER", "REAL", "BOOLEAN")]
-    aggregates = q.AGGREGATE_WORDS | {"count_units": f"number of {plural(sheet.unit)}"}
+    kinds = {name: kind.kind.value for name, kind in sheet.schema.items()}
+    titles = {name: word.title for name, word in WORDS.items()}
     parts = ("1 %", "2 %", "5 %", "10 %")
     return {
-        "columns": columns,
-        "numbers": [(name, name) for name in numeric],
+        "columns": [(name, f"{name} ({kind_in_words(kind)})") for name, kind in kinds.items()],
+        "numbers": [(name, name) for name, kind in kinds.items() if kind in ("INTEGER", "REAL", "BOOLEAN")],
         "comparisons": list(q.COMPARISONS.items()),
-        "aggregates": list(aggregates.items()),
-        "amounts": list(zip(q.suggested_amounts(sheet.budget), parts, strict=False)),
+        "aggregates": list((titles | {"count_units": f"number of {plural(sheet.unit.name)}"}).items()),
+        "amounts": list(zip(q.suggested_amounts(sheet.budget.to_json()), parts, strict=False)),
     }
 
 
-def _published(column: dict[str, Any]) -> dict[str, str]:
-    """What the custodian published of a column, for the script that fills it in."""
-    lower, upper = map(text_of, column["bounds"] or ("", ""))
-    listed = lines_of(column["values"] or [])
-    return {"name": column["name"], "type": column["type"], "listed": listed, "lower": lower, "upper": upper}
+def _published(sheet: q.Sheet) -> list[dict[str, str]]:
+    """What the custodian published of columns, for the script that fills it in."""
+    found = []
+    for name in sheet.schema:
+        lower, upper = map(text_of, sheet.public(name, "bounds") or ("", ""))
+        found.append({"name": name, "listed": lines_of(sheet.public(name, "values")), "lower": lower, "upper": upper})
+    return found
 
 
 def _form_page(
     request: Request,
     visit: Visit,
-    sheet: Sheet,
-    form: q.QuestionForm,
+    sheet: q.Sheet,
+    draft: Draft,
     *,
-    whole: bool = True,
     preview: dict[str, Any] | None = None,
-    problems: dict[str, str] | None = None,
     message: str = "",
     status: int = 200,
 ) -> Response:
@@ -273,21 +246,24 @@ def _form_page(
         visit=visit,
         status=status,
         dataset=visit.dataset,
-        sheet=sheet,
-        fields=q.fields_of(form),
-        form=form,
+        fields=draft.form,
         words=q,
+        inputs=INPUT_FIELDS,
+        labels=LABELS,
+        with_width=[what for what in WORDS if has_width(what)],
         options=options_of(sheet),
-        published=[_published(one) for one in sheet.columns.values()],
-        units=plural(sheet.unit),
-        amount_name="rho" if "rho" in sheet.budget else "epsilon",
-        with_delta=sheet.measure in q.WITH_DELTA,
+        published=_published(sheet),
+        units=plural(sheet.unit.name),
+        amount_name="rho" if "rho" in sheet.budget.to_json() else "epsilon",
+        with_delta=sheet.with_delta,
         scope=scope_document(visit.service.catalog.scope(visit.dataset)),
         own=None if own is None else scope_document(own),
         least=show_dataset(visit.dataset, visit).get("least_spend"),
-        whole=whole,
+        whole=draft.whole,
         preview=preview,
-        problems=problems or {},
+        problems={} if draft.wrong is None else draft.wrong.problems,
+        place=draft.place,
+        left_out=draft.left_out,
         message=message,
     )
 
@@ -317,17 +293,3 @@ def _text(loss: Any) -> str:
 
 def _loss(document: dict[str, Any]) -> Loss:
     return loss_from_json({name: value for name, value in document.items() if name != "text"})
-
-
-def _depth(value: Any) -> int:
-    """How deeply lists and objects are nested."""
-    deepest, level = 0, [value]
-    while level:
-        deepest += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
-    return deepest

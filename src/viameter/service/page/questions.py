@@ -1,116 +1,80 @@
-"""Questions as a form has them: what was typed or chosen, field by field, so many rows of each.
+"""The form of a question: what was typed or chosen, by the names of fields, with so many rows of each kind.
 
-`form_of_fields` reads a form that was sent, `fields_of` names what a form shows. `writing_questions` makes the document
-of a question from it, and `reading_questions` the form from a document.
+`writing_questions` makes a question of it, and `reading_questions` fills it in from one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from viameter.core import Loss
 from viameter.errors import ParameterError
+from viameter.service.page.aggregate_fields import INPUT_FIELDS, columns_of, inputs_of
+from viameter.service.page.typed_values import lines_of, text_of
+from viameter.tables.aggregates import WORDS
+from viameter.tables.expressions import Schema
+from viameter.tables.units import Unit
+
+Form = Mapping[str, str]
+"""What fields hold, by name. A field that is not there is empty."""
 
 CONDITIONS, GROUPS, AGGREGATES = 6, 2, 5
 """How many rows a form has for each; those that are left empty are not there."""
-
+ROWS = {
+    "condition": (CONDITIONS, {"column", "value"}),
+    "group": (GROUPS, {"column", "values"}),
+    "aggregate": (AGGREGATES, {"what"}),
+}
+"""How many rows there are of each kind, and the fields of which one is filled in if a row is used."""
 COMPARISONS = {
-    "eq": "is",
-    "ne": "is not",
-    "lt": "is less than",
-    "le": "is at most",
-    "gt": "is more than",
-    "ge": "is at least",
-    "between": "is between, as in 10, 20",
-    "is_in": "is one of, as in A, B",
-    "not_in": "is none of, as in A, B",
-    "contains": "contains the text",
-    "starts_with": "starts with the text",
-    "ends_with": "ends with the text",
-    "is_null": "is missing",
-    "not_null": "is not missing",
-}
+    "eq": "is", "ne": "is not", "lt": "is less than", "le": "is at most", "gt": "is more than", "ge": "is at least",
+    "between": "is between, as in 10, 20", "is_in": "is one of, as in A, B", "not_in": "is none of, as in A, B",
+    "contains": "contains the text", "starts_with": "starts with the text", "ends_with": "ends with the text",
+    "is_null": "is missing", "not_null": "is not missing",
+}  # fmt: skip
 WITHOUT_VALUE = ("is_null", "not_null")
-OF_TEXT = ("contains", "starts_with", "ends_with")
-OF_ORDER = ("lt", "le", "gt", "ge", "between")
-"""Comparisons of numbers, days and times: engines order text in different ways."""
-
-GROUPINGS = ("none", "listed", "intervals", "found")
-COUNTS = ("count", "count_units")
-WIDTHS_OF = (*COUNTS, "sum")
-"""What may be asked for within a width: how wide others are depends on how many rows there are."""
-AGGREGATE_WORDS = {
-    "count": "number of rows",
-    "count_units": "number of units",
-    "mean": "mean",
-    "sum": "sum",
-    "median": "median",
-    "quantile": "quantile",
-    "minimum": "minimum (about)",
-    "maximum": "maximum (about)",
-    "variance": "variance",
-    "std": "standard deviation",
-}
-CONFIDENCES = {"90": "1/10", "95": "1/20", "99": "1/100"}
+CONFIDENCES = {"95": "1/20", "90": "1/10", "99": "1/100"}
 """How often intervals are right, in percent, and the alpha of it."""
-MEASURES = {"pure": "pure", "approx": "approx", "zcdp": "zcdp", "approx-zcdp": "approx_zcdp"}
-"""Measures by the name that losses have as JSON, and that they have in questions."""
-WITH_DELTA = ("approx", "approx-zcdp")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "grouping": ("none", "listed", "intervals", "found"),
+    "asked": ("numbers", "top"),
+    "by": ("rows", "units"),
+    "costing": ("spend", "within"),
+    "confidence": tuple(CONFIDENCES),
+    **{f"condition-{place}-comparison": tuple(COMPARISONS) for place in range(1, CONDITIONS + 1)},
+    **{f"aggregate-{place}-what": ("", *WORDS) for place in range(1, AGGREGATES + 1)},
+}
+"""Fields in which something is chosen: the first of it, unless it is said."""
+TYPED = (
+    *("expression", "edges", "other", "top", "amount", "delta", "sql", "sql-amount", "sql-delta"),
+    *(f"condition-{place}-{part}" for place in range(1, CONDITIONS + 1) for part in ("column", "value")),
+    *(f"group-{place}-{part}" for place in range(1, GROUPS + 1) for part in ("column", "values")),
+    *(f"aggregate-{n}-{part}" for n in range(1, AGGREGATES + 1) for part in (*INPUT_FIELDS, "within", "name")),
+)
+"""Fields in which anything may be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """Which rows count: a column, a comparison, and what it is compared with."""
+class Sheet:
+    """What a form is filled in against: the columns of a dataset, its unit, and its budget."""
 
-    column: str = ""
-    comparison: str = "eq"
-    value: str = ""
+    schema: Schema
+    unit: Unit
+    budget: Loss
+    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By column, the "values" and the "bounds" that the custodian made public."""
 
+    @property
+    def with_delta(self) -> bool:
+        """Whether losses have a delta."""
+        return "delta" in self.budget.to_json()
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A column whose values make groups, and the values, one in each line."""
-
-    column: str = ""
-    values: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """What is asked of each group."""
-
-    what: str = ""
-    column: str = ""
-    lower: str = ""
-    upper: str = ""
-    q: str = ""
-    within: str = ""
-    name: str = ""
-    """What it is called in the answer; empty for the name that it has by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionForm:
-    """Everything that the form of a question says."""
-
-    conditions: tuple[Condition, ...] = ()
-    expression: str = ""
-    grouping: str = "none"
-    groups: tuple[Group, ...] = ()
-    edges: str = ""
-    other: bool = False
-    asked: str = "numbers"
-    """"numbers" or "top"."""
-    aggregates: tuple[Aggregate, ...] = ()
-    top: str = ""
-    by: str = "rows"
-    costing: str = "spend"
-    """"spend" or "within"."""
-    amount: str = ""
-    delta: str = ""
-    confidence: str = "95"
+    def public(self, column: str, what: str) -> list[Any]:
+        """What is public of a column: "values" or "bounds"."""
+        return self.published.get(column, {}).get(what) or []
 
 
 class Misread(ParameterError):
@@ -121,101 +85,50 @@ class Misread(ParameterError):
         self.problems = problems
 
 
-def form_of_fields(text: Callable[[str], str]) -> QuestionForm:
+def form_of_fields(text: Callable[[str], str]) -> dict[str, str]:
     """The form that was sent; `text` gives what a field holds, and "" for one that is not there."""
-
-    def word(name: str) -> str:
-        return text(name).strip()
-
-    def chosen(name: str, among: Any, otherwise: str) -> str:
-        return word(name) if word(name) in among else otherwise
-
-    def numbered(name: str, most: int) -> list[str]:
-        return [f"{name}-{place}" for place in range(1, most + 1)]
-
-    return QuestionForm(
-        conditions=tuple(
-            Condition(word(f"{row}-column"), chosen(f"{row}-comparison", COMPARISONS, "eq"), word(f"{row}-value"))
-            for row in numbered("condition", CONDITIONS)
-        ),
-        expression=word("expression"),
-        grouping=chosen("grouping", GROUPINGS, "none"),
-        groups=tuple(Group(word(f"{row}-column"), _tidy(text(f"{row}-values"))) for row in numbered("group", GROUPS)),
-        edges=word("edges"),
-        other=word("other") == "yes",
-        asked=chosen("asked", ("numbers", "top"), "numbers"),
-        aggregates=tuple(
-            Aggregate(
-                chosen(f"{row}-what", AGGREGATE_WORDS, ""),
-                *(word(f"{row}-{part}") for part in ("column", "lower", "upper", "q", "within", "name")),
-            )
-            for row in numbered("aggregate", AGGREGATES)
-        ),
-        top=word("top"),
-        by=chosen("by", ("rows", "units"), "rows"),
-        costing=chosen("costing", ("spend", "within"), "spend"),
-        amount=word("amount"),
-        delta=word("delta"),
-        confidence=chosen("confidence", CONFIDENCES, "95"),
-    )
-
-
-def fields_of(form: QuestionForm) -> dict[str, str]:
-    """What a form's fields hold, by name: `form_of_fields` reads it back."""
-    found = {
-        "expression": form.expression,
-        "grouping": form.grouping,
-        "edges": form.edges,
-        "other": "yes" if form.other else "",
-        "asked": form.asked,
-        "top": form.top,
-        "by": form.by,
-        "costing": form.costing,
-        "amount": form.amount,
-        "delta": form.delta,
-        "confidence": form.confidence,
+    found = {name: text(name).strip() for name in TYPED}
+    for place in range(1, GROUPS + 1):
+        lines = map(str.strip, found[f"group-{place}-values"].splitlines())
+        found[f"group-{place}-values"] = "\n".join(filter(None, lines))
+    return found | {
+        name: chosen if (chosen := text(name).strip()) in among else among[0] for name, among in CHOICES.items()
     }
-    parts: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
-        "condition": (form.conditions, ("column", "comparison", "value")),
-        "group": (form.groups, ("column", "values")),
-        "aggregate": (form.aggregates, ("what", "column", "lower", "upper", "q", "within", "name")),
-    }
-    for row, (rows, names) in parts.items():
-        for place, one in enumerate(rows, start=1):
-            found |= {f"{row}-{place}-{name}": getattr(one, name) for name in names}
+
+
+def used_rows(form: Form, kind: str) -> dict[str, dict[str, str]]:
+    """The rows of a kind ("condition", "group", "aggregate") that are not empty: by name, what their fields hold."""
+    way, (most, needed) = form.get("grouping", "none"), ROWS[kind]
+    found: dict[str, dict[str, str]] = {}
+    for start in (f"{kind}-{place}-" for place in range(1, most + 1)):
+        held = {name.removeprefix(start): text for name, text in form.items() if name.startswith(start) and text}
+        # What stands in fields that do not apply.
+        if held.get("comparison") in WITHOUT_VALUE:
+            held.pop("value", None)
+        if way != "listed":
+            held.pop("values", None)
+        if held.keys() & needed and not (kind == "group" and (way == "none" or (way == "intervals" and found))):
+            found[start[:-1]] = held
     return found
 
 
-def tidy(form: QuestionForm) -> QuestionForm:
-    """The same form without what does not apply: rows that are empty, and fields of what was not chosen."""
-    conditions = tuple(
-        replace(one, value="" if one.comparison in WITHOUT_VALUE else one.value)
-        for one in form.conditions
-        if one.column or (one.value and one.comparison not in WITHOUT_VALUE)
-    )
-    groups = tuple(
-        replace(one, values=one.values if form.grouping == "listed" else "")
-        for one in form.groups
-        if form.grouping != "none" and (one.column or (form.grouping == "listed" and one.values))
-    )
-    numbers = form.asked == "numbers"
-    costing = form.costing if numbers else "spend"
-    return replace(
-        form,
-        conditions=conditions,
-        groups=groups[: 1 if form.grouping == "intervals" else GROUPS],
-        edges=form.edges if form.grouping == "intervals" else "",
-        other=form.other and form.grouping != "none",
-        aggregates=tuple(_tidy_aggregate(one, costing) for one in form.aggregates if numbers and one.what),
-        top="" if numbers else form.top,
-        by="rows" if numbers else form.by,
-        costing=costing,
-        amount=form.amount if costing == "spend" else "",
-        delta=form.delta if costing == "spend" else "",
-    )
+def completed(form: Form, sheet: Sheet) -> dict[str, str]:
+    """The form with what is public of its columns in fields that were left empty: values that make groups, bounds."""
+    found = dict(form)
+    if form.get("grouping") == "listed":
+        for row, held in used_rows(form, "group").items():
+            found[f"{row}-values"] = held.get("values") or lines_of(sheet.public(held.get("column", ""), "values"))
+    for row, held in used_rows(form, "aggregate").items():
+        inputs = inputs_of(held["what"])
+        columns = [held.get(field, "") for field in columns_of(held["what"])]
+        for column, ends in zip(columns, (one.fields for one in inputs if one.is_pair), strict=False):
+            if not any(end in held for end in ends):
+                bounds = map(text_of, sheet.public(column, "bounds"))
+                found |= {f"{row}-{end}": bound for end, bound in zip(ends, bounds, strict=False)}
+    return found
 
 
-def suggested_amounts(budget: dict[str, Any]) -> list[str]:
+def suggested_amounts(budget: Mapping[str, Any]) -> list[str]:
     """What one may spend on a question, from little to much: parts of the budget; exact, as text.
 
     >>> suggested_amounts({"measure": "zcdp", "rho": "1/2"})
@@ -230,18 +143,8 @@ def suggested_amounts(budget: dict[str, Any]) -> list[str]:
     return found if whole > 0 and all(len(text) <= 12 for text in found) else []
 
 
-def first_form(budget: dict[str, Any]) -> QuestionForm:
+def first_form(budget: Mapping[str, Any]) -> dict[str, str]:
     """What the form shows at first: how many rows there are, for a small part of the budget."""
     amounts = suggested_amounts(budget)
-    return QuestionForm(aggregates=(Aggregate("count"),), amount=amounts[1] if amounts else "1/100")
-
-
-def _tidy_aggregate(one: Aggregate, costing: str) -> Aggregate:
-    within = one.within if costing == "within" and one.what in WIDTHS_OF else ""
-    if one.what in COUNTS:
-        return Aggregate(one.what, within=within, name=one.name)
-    return replace(one, q=one.q if one.what == "quantile" else "", within=within)
-
-
-def _tidy(lines: str) -> str:
-    return "\n".join(line.strip() for line in lines.splitlines() if line.strip())
+    chosen = {"aggregate-1-what": "count", "amount": amounts[1] if amounts else "1/100"}
+    return form_of_fields(lambda name: chosen.get(name, ""))

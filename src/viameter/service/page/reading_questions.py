@@ -1,33 +1,35 @@
-"""From the document of a question to the form that asks it, so that it can be changed and asked again."""
+"""From a question and its cost to the form that asks it, so that it can be changed and asked again."""
 
 from __future__ import annotations
 
-import contextlib
+import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from viameter.errors import ViameterError
+from viameter.service.page.aggregate_fields import columns_of, made_of, texts_of
 from viameter.service.page.questions import (
-    AGGREGATE_WORDS,
     AGGREGATES,
     COMPARISONS,
     CONDITIONS,
     CONFIDENCES,
-    COUNTS,
     GROUPS,
-    MEASURES,
-    WITH_DELTA,
-    WITHOUT_VALUE,
-    Aggregate,
-    Condition,
-    Group,
-    QuestionForm,
+    Sheet,
+    form_of_fields,
 )
 from viameter.service.page.typed_values import line_of, lines_of, text_of
-from viameter.service.page.writing_questions import Columns, default_name, document_of
-from viameter.tables.cost import read_loss
+from viameter.service.page.writing_questions import default_name, question_of, read_question
+from viameter.tables.aggregates import WORDS, Aggregate
+from viameter.tables.cost import Cost
+from viameter.tables.document import plainly
+from viameter.tables.expressions import Schema
+from viameter.tables.formula import Formula, Json
+from viameter.tables.question import Aggregates, Edges, Found, Listed, Question, Top
+from viameter.tables.steps import Filter
 
 
 class Beyond(Exception):
@@ -35,31 +37,57 @@ class Beyond(Exception):
 
 
 UNREADABLE = (Beyond, ViameterError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes of questions that were asked in another way, and say anything: it is left out, and that is told."""
+"""What comes of parts that were asked in another way, and say anything: they are left out, and that is told."""
 
 
-def form_of(document: Mapping[str, Any], columns: Columns, measure: str) -> tuple[QuestionForm, bool]:
-    """The form of a question, and whether it asks all of it; what the form does not have is left out."""
-    found: dict[str, Any] = {}
+def form_of(
+    question: Question, cost: Cost, sheet: Sheet, written: Mapping[str, Any] | None = None
+) -> tuple[dict[str, str], bool]:
+    """The form of a question, and whether it asks all of it; what the form does not have is left out.
+
+    Numbers stand as they do in the document that it was `written` in, if there is one.
+    """
+    found: dict[str, str] = {}
     for part in (_rows, _groups, _asked, _cost):
-        with contextlib.suppress(*UNREADABLE):
-            found |= part(document, measure)
-    form = QuestionForm(**found)
-    with contextlib.suppress(*UNREADABLE):
-        return form, _plainly(document_of(form, columns, measure)) == _plainly(document)
+        with suppress(*UNREADABLE):
+            found |= part(question, cost, sheet, written or {})
+    form = form_of_fields(lambda name: found.get(name, ""))
+    with suppress(*UNREADABLE):
+        return form, _settled(*question_of(form, sheet), sheet.schema) == _settled(question, cost, sheet.schema)
     return form, False
 
 
-def _rows(document: Mapping[str, Any], measure: str) -> dict[str, Any]:
-    written = document.get("filter")
-    if written is None:
-        return {}
-    if isinstance(written, str):
-        return {"expression": written}
-    conditions = tuple(_condition(one) for one in _anded(written))
-    if len(conditions) > CONDITIONS:
-        raise Beyond
-    return {"conditions": conditions}
+def form_of_document(document: Any, sheet: Sheet) -> tuple[dict[str, str], bool]:
+    """The form of a question as it was written; empty for one that is not understood."""
+    with suppress(*UNREADABLE):
+        return form_of(*read_question(document), sheet, document)
+    return form_of_fields(lambda name: ""), False
+
+
+def _settled(question: Question, cost: Cost, schema: Schema) -> tuple[Question, Cost]:
+    """The same, as all are written who mean it: formulas with the types of constants, one list of keys as a list."""
+    found = plainly(question)
+    steps = [
+        Filter(Formula.of(one.predicate.read(schema))) if isinstance(one, Filter) else one for one in found.source.steps
+    ]
+    groups = found.groups
+    if isinstance(groups, Listed) and len(groups.columns) == 1 and isinstance(groups.keys.value, dict):
+        groups = replace(groups, keys=Json.of(groups.keys.value[groups.columns[0]]))
+    source = replace(found.source, steps=tuple(steps))
+    return replace(found, source=source, groups=groups), replace(cost, alpha=cost.chance)
+
+
+def _rows(question: Question, cost: Cost, sheet: Sheet, written: Mapping[str, Any]) -> dict[str, str]:
+    match plainly(question).source.steps:
+        case ():
+            return {}
+        case (Filter(predicate),) if isinstance(predicate.to_json(), str):
+            return {"expression": predicate.to_json()}
+        case (Filter(predicate),):
+            conditions = [_condition(one) for one in _anded(predicate.to_json())]
+            if len(conditions) <= CONDITIONS:
+                return _numbered("condition", conditions)
+    raise Beyond
 
 
 def _anded(written: Any) -> list[Any]:
@@ -69,112 +97,96 @@ def _anded(written: Any) -> list[Any]:
     return [*_anded(left), right]
 
 
-def _condition(written: Mapping[str, Any]) -> Condition:
+def _condition(written: Mapping[str, Any]) -> dict[str, str]:
     operation, arguments = written["operation"], written["arguments"]
     if operation == "not":
         inner = _condition(arguments[0])
-        turned = {"is_in": "not_in", "is_null": "not_null"}
-        return Condition(inner.column, turned[inner.comparison], inner.value)
+        return {**inner, "comparison": {"is_in": "not_in", "is_null": "not_null"}[inner["comparison"]]}
     if operation not in COMPARISONS or operation.startswith("not_"):
         raise Beyond
-    column, values = arguments[0]["column"], [one["value"] for one in arguments[1:]]
-    if operation in WITHOUT_VALUE:
-        return Condition(column, operation)
-    if operation in ("is_in", "between"):
-        return Condition(column, operation, line_of(values))
-    (value,) = values
-    return Condition(column, operation, text_of(value))
+    values = [one["value"] for one in arguments[1:]]
+    value = line_of(values) if operation in ("is_in", "between") else "".join(map(text_of, values))
+    return {"column": arguments[0]["column"], "comparison": operation, "value": value}
 
 
-def _groups(document: Mapping[str, Any], measure: str) -> dict[str, Any]:
-    by = document.get("group_by")
-    if by is None:
-        return {}
-    names = [by] if isinstance(by, str) else list(by)
-    if not 1 <= len(names) <= GROUPS:
+def _groups(question: Question, cost: Cost, sheet: Sheet, written: Mapping[str, Any]) -> dict[str, str]:
+    groups = question.groups
+    rows = [{"column": name} for name in groups.columns]
+    if len(rows) > GROUPS:
         raise Beyond
-    found: dict[str, Any] = {"other": document.get("other") is True}
-    if document.get("edges") is not None:
-        edges = ", ".join(text_of(one) for one in document["edges"])
-        return {**found, "grouping": "intervals", "groups": (Group(names[0]),), "edges": edges}
-    keys = document.get("keys")
-    if keys is None:
-        return {**found, "grouping": "found", "groups": tuple(Group(name) for name in names)}
-    lists = {names[0]: keys} if isinstance(keys, list) else keys
-    groups = tuple(Group(name, lines_of(lists[name])) for name in names)
-    return {**found, "grouping": "listed", "groups": groups}
+    found = {"grouping": "none", "other": "yes" if groups.other else ""}
+    match groups:
+        case Found():
+            found["grouping"] = "found"
+        case Edges(edges=edges):
+            found |= {"grouping": "intervals", "edges": ", ".join(map(text_of, edges.value))}
+        case Listed((*names,), keys):
+            lists = keys.value if isinstance(keys.value, dict) else {names[0]: keys.value}
+            rows = [{"column": name, "values": lines_of(lists[name])} for name in names]
+            found["grouping"] = "listed"
+    return {**found, **_numbered("group", rows)}
 
 
-def _asked(document: Mapping[str, Any], measure: str) -> dict[str, Any]:
-    if document.get("top") is not None:
-        return {"asked": "top", "top": str(document["top"]), "by": document.get("by", "rows")}
-    by = document.get("group_by") or []
-    taken = [by] if isinstance(by, str) else list(by)
-    found: dict[str, Aggregate] = {}
-    given = document.get("aggregates", {"n": {"count": True}})
-    within = document.get("within") or {}
-    for name, written in list(given.items())[:AGGREGATES]:
-        what = next((one for one in AGGREGATE_WORDS if one in written), None)
-        if what is None:
-            raise Beyond
-        width = text_of(within.get(name, ""))
-        if what in COUNTS:
-            made = Aggregate(what, within=width)
-        else:
-            lower, upper = written["bounds"]
-            q = text_of(written["q"]) if what == "quantile" else ""
-            made = Aggregate(what, written[what], text_of(lower), text_of(upper), q, width)
-        own = name == default_name(made, [*taken, *found])
-        found[name] = made if own else replace(made, name=name)
-    return {"asked": "numbers", "aggregates": tuple(found.values())}
+def _asked(question: Question, cost: Cost, sheet: Sheet, written: Mapping[str, Any]) -> dict[str, str]:
+    match question.asked:
+        case Top(k, by):
+            return {"asked": "top", "top": str(k), "by": by}
+        case Aggregates(named):
+            rows: list[dict[str, str]] = []
+            widths = dict(cost.within or ())
+            taken = list(question.groups.columns)
+            for name, one in named[:AGGREGATES]:
+                row = _row(one, written.get("aggregates", {}).get(name, {}))
+                if name in widths:
+                    row["within"] = as_typed(widths[name], written.get("within", {}).get(name))
+                if name != default_name(row["what"], [row[field] for field in columns_of(row["what"])], taken):
+                    row["name"] = name
+                rows.append(row)
+                taken.append(name)
+            return _numbered("aggregate", rows)
+    raise Beyond
 
 
-def _cost(document: Mapping[str, Any], measure: str) -> dict[str, Any]:
-    alpha = Fraction(str(document.get("alpha", "1/20")))
-    confidences = {Fraction(one): percent for percent, one in CONFIDENCES.items()}
-    found: dict[str, Any] = {"confidence": confidences.get(alpha, "95")}
-    if document.get("within") is not None:
-        return {**found, "costing": "within"}
-    spend = document["spend"]
-    amount = spend[MEASURES[measure]] if "measure" not in spend else _amounts(spend, measure)
-    if measure in WITH_DELTA:
-        amount, delta = amount
-        return {**found, "amount": text_of(amount), "delta": "" if delta in ("0", 0) else text_of(delta)}
-    return {**found, "amount": text_of(amount)}
-
-
-def _amounts(spend: Mapping[str, Any], measure: str) -> Any:
-    if spend["measure"] != measure:
+def _row(one: Aggregate, written: Mapping[str, Any]) -> dict[str, str]:
+    """The row that asks for an aggregate, by its own word or by that which needs fewest inputs; or the nearest one."""
+    entry, nearest = one.to_json(), None
+    of = entry.pop(one.word)
+    for word in sorted(WORDS.values(), key=lambda word: (word.name not in written, len(word.inputs))):
+        with suppress(*UNREADABLE):
+            texts = texts_of(word.name, {**entry, word.name: of}, lambda value: as_typed(value, written))
+            row = {"what": word.name, **texts}
+            nearest = nearest or (row if word.name in (*written, one.word) else None)
+            if made_of(word.name, texts) == one:
+                return row
+    if nearest is None:
         raise Beyond
-    amount = spend["rho"] if "rho" in spend else spend["epsilon"]
-    return [amount, spend["delta"]] if measure in WITH_DELTA else amount
+    return nearest
 
 
-def _plainly(document: Mapping[str, Any]) -> Any:
-    """A question in one of the ways in which it can be written, to be compared."""
-    found = {key: value for key, value in document.items() if value is not None and value is not False}
-    found["alpha"] = Fraction(str(found.get("alpha", "1/20")))
-    if "top" in found:
-        found.setdefault("by", "rows")
-    else:
-        found.setdefault("aggregates", {"n": {"count": True}})
-    if isinstance(found.get("group_by"), str):
-        found["group_by"] = [found["group_by"]]
-    if isinstance(found.get("keys"), list) and len(found["group_by"]) == 1:
-        found["keys"] = {found["group_by"][0]: found["keys"]}
-    if "spend" in found:
-        found["spend"] = repr(read_loss(found["spend"], "spend").to_json())
-    if "within" in found:
-        found["within"] = {name: Fraction(str(width)) for name, width in found["within"].items()}
-    if "aggregates" in found:
-        found["aggregates"] = [(name, _plain_aggregate(one)) for name, one in found["aggregates"].items()]
-    return found
+def _cost(question: Question, cost: Cost, sheet: Sheet, written: Mapping[str, Any]) -> dict[str, str]:
+    percents = {Fraction(alpha): percent for percent, alpha in CONFIDENCES.items()}
+    found = {"confidence": percents.get(cost.chance, "95"), "costing": "spend" if cost.within is None else "within"}
+    if cost.spend is None or cost.spend.measure != sheet.budget.measure:
+        return found
+    amounts = [number for name, number in cost.spend.to_json().items() if name != "measure"]
+    amount, *delta = (as_typed(number, written.get("spend")) for number in amounts)
+    return {**found, "amount": amount, "delta": "".join(delta) if delta != ["0"] else ""}
 
 
-def _plain_aggregate(one: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(one)
-    if "bounds" in found:
-        found["bounds"] = [Fraction(str(end)) for end in found["bounds"]]
-    if "q" in found:
-        found["q"] = Fraction(str(found["q"]))
-    return found
+def as_typed(number: Any, written: Any) -> str:
+    """A number as it stands in a part of a document, if it is there, or in short.
+
+    >>> as_typed(Fraction(1, 20), {"zcdp": "5e-2"}), as_typed(Fraction(1, 20), None), as_typed("1/3", [0, 1])
+    ('5e-2', '0.05', '1/3')
+    """
+    exact = Fraction(number)
+    for text in re.findall(r"[^][{}:,\s\"]+", json.dumps(written)):
+        with suppress(ValueError, ArithmeticError):
+            if float(Fraction(text)) == float(exact):
+                return str(text)
+    short = repr(float(exact))
+    return short if exact.denominator > 1 and Fraction(short) == exact else str(exact)
+
+
+def _numbered(kind: str, rows: list[dict[str, str]]) -> dict[str, str]:
+    return {f"{kind}-{place}-{name}": text for place, row in enumerate(rows, start=1) for name, text in row.items()}

@@ -52,6 +52,19 @@ def read_exact(text: str) -> int | str:
     return found if isinstance(found, int) else text
 
 
+def kind_in_words(kind: str) -> str:
+    """A type as people say it."""
+    words = {
+        "INTEGER": "a whole number",
+        "REAL": "a number",
+        "BOOLEAN": "true or false",
+        "TEXT": "text",
+        "DATE": "a day",
+        "TIMESTAMP": "a time",
+    }
+    return words[kind]
+
+
 def text_of(value: Any) -> str:
     """A value of a document as one would type it.
 

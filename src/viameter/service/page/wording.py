@@ -6,39 +6,33 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from viameter.service.page.aggregate_fields import columns_of, inputs_of
 from viameter.service.page.figures import width_shown
-from viameter.service.page.questions import COUNTS, WITHOUT_VALUE, Aggregate, Condition, QuestionForm
+from viameter.service.page.questions import COMPARISONS, WITHOUT_VALUE, Form, used_rows
+from viameter.tables.aggregates import WORDS
 from viameter.tables.bounding.limits import FIRST_BY
 
-_COMPARED = {
-    "eq": "is", "ne": "is not", "lt": "is less than", "le": "is at most", "gt": "is more than", "ge": "is at least",
-    "between": "is between", "is_in": "is one of", "not_in": "is none of", "contains": "contains",
-    "starts_with": "starts with", "ends_with": "ends with", "is_null": "is missing", "not_null": "is not missing",
-}  # fmt: skip
-_ASKED = {
-    "count": "the number of rows", "mean": "the mean of", "sum": "the sum of", "median": "the median of",
-    "minimum": "about the least of", "maximum": "about the greatest of", "variance": "the variance of",
-    "std": "the standard deviation of",
-}  # fmt: skip
+_ASKED = {"minimum": "about the least", "maximum": "about the greatest"}
+"""What is asked, where the title of its word is no part of a sentence."""
 
 
-def question_in_words(form: QuestionForm, unit: str) -> str:
+def question_in_words(form: Form, unit: str) -> str:
     """What a form asks, in a sentence.
 
-    >>> wanted, of = Aggregate("mean", "wait", "0", "240"), Condition("age", "gt", "60")
-    >>> question_in_words(QuestionForm(aggregates=(wanted,), conditions=(of,)), "patient")
-    'The mean of wait between 0 and 240, of rows where age is more than 60.'
+    >>> wanted = {"what": "mean", "column": "wait", "lower": "0", "upper": "240"}
+    >>> form = {f"aggregate-1-{name}": text for name, text in wanted.items()} | {"expression": "age > 60"}
+    >>> question_in_words(form, "patient")
+    'The mean of wait between 0 and 240, of rows where age > 60.'
     """
-    if form.asked == "top":
-        counted = "rows" if form.by == "rows" else plural(unit)
-        said = f"which {form.top} groups have most {counted}, in order"
+    if form.get("asked") == "top":
+        counted = plural(unit) if form.get("by") == "units" else "rows"
+        said = f"which {form['top']} groups have most {counted}, in order"
     else:
-        said = _listed([_aggregate(one, unit) for one in form.aggregates])
+        said = _listed([_aggregate(held, unit) for held in used_rows(form, "aggregate").values()])
     said += _groups(form)
-    if form.expression:
-        said += f", of rows where {form.expression}"
-    elif form.conditions:
-        said += f", of rows where {_listed([_condition(one) for one in form.conditions])}"
+    conditions = [_condition(held) for held in used_rows(form, "condition").values()]
+    if form.get("expression") or conditions:
+        said += f", of rows where {form.get('expression') or _listed(conditions)}"
     return f"{said[:1].upper()}{said[1:]}."
 
 
@@ -114,32 +108,37 @@ def neighbors_in_words(guarantee: str) -> str:
     return guarantee.partition(": ")[2]
 
 
-def _aggregate(one: Aggregate, unit: str) -> str:
-    if one.what == "count_units":
+def _aggregate(held: Mapping[str, str], unit: str) -> str:
+    what = held["what"]
+    if what == "count_units":
         return f"the number of {plural(unit)}"
-    if one.what in COUNTS:
-        return _ASKED[one.what]
-    start = f"the {one.q} quantile of" if one.what == "quantile" else _ASKED[one.what]
-    return f"{start} {one.column} between {one.lower} and {one.upper}"
+    start = f"the {held['q']} quantile" if what == "quantile" else _ASKED.get(what, f"the {WORDS[what].title}")
+    pairs = [" and ".join(held[end] for end in one.fields) for one in inputs_of(what) if one.is_pair]
+    columns = [held[field] for field in columns_of(what)]
+    said = [f"{column} between {pair}" for column, pair in zip(columns, pairs, strict=True)]
+    return f"{start} of {_listed(said)}" if said else start
 
 
-def _groups(form: QuestionForm) -> str:
-    names = " and ".join(one.column for one in form.groups)
-    rest = ", with all others as one group" if form.other else ""
-    if form.grouping == "listed":
-        sizes = [len(one.values.splitlines()) for one in form.groups]
+def _groups(form: Form) -> str:
+    rows = used_rows(form, "group").values()
+    names, way = " and ".join(held["column"] for held in rows), form.get("grouping")
+    rest = ", with all others as one group" if form.get("other") else ""
+    if way == "listed":
+        sizes = [len(held["values"].splitlines()) for held in rows]
         counts = " times ".join(str(size) for size in sizes)
         return f", by {names} ({counts} listed {'value' if sizes == [1] else 'values'}){rest}"
-    if form.grouping == "intervals":
-        return f", by intervals of {names} ({form.edges}){rest}"
-    return f", by {names}, in groups that are to be found{rest}" if form.grouping == "found" else ""
+    if way == "intervals":
+        return f", by intervals of {names} ({form['edges']}){rest}"
+    return f", by {names}, in groups that are to be found{rest}" if way == "found" else ""
 
 
-def _condition(one: Condition) -> str:
-    said = f"{one.column} {_COMPARED[one.comparison]}"
-    if one.comparison in WITHOUT_VALUE:
+def _condition(held: Mapping[str, str]) -> str:
+    comparison, value = held["comparison"], held.get("value", "")
+    compared = COMPARISONS[comparison].partition(", as in ")[0].removesuffix(" the text")
+    said = f"{held['column']} {compared}"
+    if comparison in WITHOUT_VALUE:
         return said
-    return f"{said} {' and '.join(one.value.split(', ')) if one.comparison == 'between' else one.value}"
+    return f"{said} {' and '.join(value.split(', ')) if comparison == 'between' else value}"
 
 
 def _listed(parts: list[str]) -> str:

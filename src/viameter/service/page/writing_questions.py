@@ -1,71 +1,68 @@
-"""From a form to the document of a question; what cannot be understood is said field by field."""
+"""From a form to a question and its cost. Typed text is read by the type of its column; what else is wrong is what the
+readers of documents and `viameter.tables.check` say, beside the field that it is about.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
-from viameter.errors import ViameterError, plain
-from viameter.service.page.questions import (
-    CONFIDENCES,
-    COUNTS,
-    MEASURES,
-    OF_ORDER,
-    OF_TEXT,
-    WITH_DELTA,
-    WITHOUT_VALUE,
-    Aggregate,
-    Condition,
-    Misread,
-    QuestionForm,
-    tidy,
-)
+from viameter.errors import NoTheorem, ParameterError, ViameterError, plain
+from viameter.service.page.aggregate_fields import Input, columns_of, entry_of, has_width, inputs_of
+from viameter.service.page.questions import CONFIDENCES, WITHOUT_VALUE, Form, Misread, Sheet, used_rows
 from viameter.service.page.typed_values import (
-    lines_of,
+    kind_in_words,
     read_exact,
     read_line,
     read_lines,
     read_number,
     read_value,
-    text_of,
 )
-from viameter.tables.cost import read_loss
+from viameter.tables.aggregates import aggregate_from_json
+from viameter.tables.check import check
+from viameter.tables.cost import Cost, cost_from_json, read_loss
+from viameter.tables.document import question_from_json
+from viameter.tables.expressions import Kind
+from viameter.tables.formula import Formula, Json
+from viameter.tables.grouping import grouping
+from viameter.tables.planning import read_spend
+from viameter.tables.question import Aggregates, Listed, Question, read_aggregates, read_groups, read_top
+from viameter.tables.statistics import read_bounds
+from viameter.tables.steps import Filter, Source
 
-Columns = Mapping[str, Mapping[str, Any]]
-"""Columns by name, with "type", and "values" and "bounds" where the custodian made some public."""
-
-
-def columns_of(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The columns of a schema's document, by name."""
-    return {one["name"]: one for one in schema["columns"]}
-
-
-def completed(form: QuestionForm, columns: Columns) -> QuestionForm:
-    """The form with what is public of its columns in fields that were left empty: values that make groups, bounds."""
-    groups = tuple(
-        replace(one, values=lines_of(_public(columns, one.column, "values")))
-        if form.grouping == "listed" and not one.values
-        else one
-        for one in form.groups
-    )
-    return replace(form, groups=groups, aggregates=tuple(_bounded(one, columns) for one in form.aggregates))
+LONGEST_NAME = 60
+MOST_VALUES = {"between": 2, "is_null": 0, "not_null": 0}
+"""With how many values columns are compared; one, unless it is said."""
+SAMPLES = {Kind.BOOLEAN: True, Kind.TEXT: "A", Kind.DATE: "2024-05-31", Kind.TIMESTAMP: "2024-05-31T23:59"}
+"""A value of each type that is no number."""
 
 
-def document_of(form: QuestionForm, columns: Columns, measure: str) -> dict[str, Any]:
-    """The question that a form asks, of a dataset whose budget is counted in a measure; or Misread."""
-    return _Writer(columns, measure).document(form)
+def question_of(form: Form, sheet: Sheet) -> tuple[Question, Cost]:
+    """The question that a form asks, and what it may cost; or Misread."""
+    return read_question(document_of(form, sheet))
 
 
-def default_name(one: Aggregate, taken: Sequence[str]) -> str:
+def read_question(document: Mapping[str, Any]) -> tuple[Question, Cost]:
+    """The question of a document, and what it may cost."""
+    return question_from_json(document), cost_from_json(document)
+
+
+def document_of(form: Form, sheet: Sheet) -> dict[str, Any]:
+    """The document of the question that a form asks, in which numbers stand as they were typed; or Misread."""
+    return _Writer(form, sheet).document()
+
+
+def default_name(what: str, columns: Sequence[str], taken: Sequence[str]) -> str:
     """What an aggregate is called if nobody gave it a name: one that is not taken.
 
-    >>> default_name(Aggregate("mean", "wait"), []), default_name(Aggregate("count"), ["rows"])
+    >>> default_name("mean", ["wait"], []), default_name("count", [], ["rows"])
     ('mean_wait', 'rows_2')
     """
-    start = {"count": "rows", "count_units": "units"}.get(one.what, f"{one.what}_{one.column}")
+    start = {"count": "rows", "count_units": "units"}.get(what) or "_".join([what, *columns])
     names = [start, *(f"{start}_{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)
 
@@ -73,252 +70,211 @@ def default_name(one: Aggregate, taken: Sequence[str]) -> str:
 class _Writer:
     """Collects what is wrong, so that all of it can be said at once."""
 
-    def __init__(self, columns: Columns, measure: str) -> None:
-        self.columns, self.measure = columns, measure
+    def __init__(self, form: Form, sheet: Sheet) -> None:
+        self.form, self.sheet = form, sheet
+        self.question = Question(asked=Aggregates(()))
+        """The parts that could be read."""
+        self.fields: dict[str, dict[str, str]] = {}
+        """Where they were filled in, by their places as `check` calls them: fields, with the columns named there."""
         self.problems: dict[str, str] = {}
 
-    def document(self, given: QuestionForm) -> dict[str, Any]:
-        # Rows keep their places in what is said to be wrong; empty ones in between are passed over.
-        form = tidy(given)
-        found: dict[str, Any] = {}
-        self._rows(given, found)
-        self._groups(form, found)
-        if form.asked == "top":
-            self._top(form, found)
-        else:
-            found["aggregates"] = self._aggregates(given, form)
-        self._cost(given, form, found)
+    def document(self) -> dict[str, Any]:
+        numbers = self.form.get("asked") != "top"
+        found = {**self._rows(), **self._groups(), **(self._aggregates() if numbers else self._top())}
+        within = numbers and self.form.get("costing") == "within"
+        found |= {"within": self._within(found["aggregates"])} if within else {"spend": self._spend()}
+        for problem in check(self.question, self.sheet.schema, unit=self.sheet.unit, measure=self.sheet.budget.measure):
+            fields, said = self.fields[problem.place], str(problem.error)
+            field = next((field for field, column in fields.items() if column and column in said), next(iter(fields)))
+            if problem.place == "groups" and isinstance(problem.error, NoTheorem):
+                field, said = "grouping", "groups can be found where the budget has a delta: list them instead"
+            self.problems.setdefault(field, said)
         if self.problems:
             raise Misread(self.problems)
-        return found
+        return {**found, "alpha": CONFIDENCES[self.form.get("confidence", "95")]}
 
-    def _rows(self, form: QuestionForm, found: dict[str, Any]) -> None:
-        conditions = []
-        for place, one in enumerate(form.conditions, start=1):
-            if one.column or (one.value and one.comparison not in WITHOUT_VALUE):
-                made = self._condition(one, f"condition-{place}")
-                if made is not None:
-                    conditions.append(made)
-        if form.expression and any(one.column for one in form.conditions):
-            self.problems["expression"] = "give conditions above, or an expression here, and not both"
-        elif form.expression:
-            found["filter"] = form.expression
-        elif conditions:
-            found["filter"] = reduce(lambda a, b: {"operation": "and", "arguments": [a, b]}, conditions)
-
-    def _condition(self, one: Condition, row: str) -> dict[str, Any] | None:
-        column = self._column(one.column, f"{row}-column")
-        if column is None:
-            return None
-        kind = column["type"]
-        if (one.comparison in OF_TEXT and kind != "TEXT") or (
-            one.comparison in OF_ORDER and kind in ("TEXT", "BOOLEAN")
-        ):
-            self.problems[f"{row}-comparison"] = f"{one.column} is {kind_in_words(kind)}, which cannot be compared so"
-            return None
+    @contextmanager
+    def _beside(self, field: str, says: str = "") -> Iterator[None]:
+        """What is wrong within is said beside a field."""
         try:
-            values = _values_of(one, kind)
+            yield
         except ViameterError as problem:
-            self.problems[f"{row}-value"] = str(problem)
-            return None
-        if one.comparison == "between" and len(values) != 2:
-            self.problems[f"{row}-value"] = "expected two values with a comma between them, as in 10, 20"
-            return None
-        if not values and one.comparison not in WITHOUT_VALUE:
-            self.problems[f"{row}-value"] = "a value is missing"
-            return None
-        arguments = [{"column": one.column}, *({"value": value} for value in values)]
-        operation = {"not_in": "is_in", "not_null": "is_null"}.get(one.comparison, one.comparison)
-        made = {"operation": operation, "arguments": arguments}
-        return {"operation": "not", "arguments": [made]} if one.comparison.startswith("not_") else made
+            self.problems.setdefault(field, says or str(problem))
 
-    def _groups(self, form: QuestionForm, found: dict[str, Any]) -> None:
-        if form.grouping == "none":
-            return
-        if not form.groups:
-            self.problems["group-1-column"] = "choose the column that makes groups"
-            return
-        names = [one.column for one in form.groups]
-        lists: dict[str, list[Any]] = {}
-        for place, one in enumerate(form.groups, start=1):
-            column = self._column(one.column, f"group-{place}-column")
-            if column is None:
-                continue
-            if form.grouping != "intervals" and column["type"] == "REAL":
-                self.problems[f"group-{place}-column"] = "this is a decimal number: make groups of it by intervals"
-            elif form.grouping == "listed":
-                lists[one.column] = self._listed(one.values, column["type"], f"group-{place}-values")
-        if len(set(names)) < len(names):
-            self.problems["group-2-column"] = "choose another column than the first"
-        found["group_by"] = names[0] if len(names) == 1 else names
-        if form.grouping == "listed":
-            found["keys"] = lists.get(names[0], []) if len(names) == 1 else lists
-        elif form.grouping == "intervals":
-            found["edges"] = self._edges(form.edges)
-        elif self.measure not in WITH_DELTA:
-            self.problems["grouping"] = "groups can be found where the budget has a delta: list them instead"
-        if form.other:
-            found["other"] = True
+    def _kind(self, column: str) -> Kind:
+        if not column:
+            raise ParameterError("choose a column")
+        return self.sheet.schema.require(column).kind
 
-    def _listed(self, values: str, kind: str, field: str) -> list[Any]:
-        try:
-            found = read_lines(values, kind)
-        except ViameterError as problem:
-            self.problems[field] = str(problem)
-            return []
-        if not found:
-            self.problems[field] = "list the values that make groups, one in each line"
-        elif len(set(map(str, found))) < len(found):
-            self.problems[field] = "one of the values is there twice"
-        return found
-
-    def _edges(self, text: str) -> list[int | float]:
-        try:
-            found = [read_number(one) for one in text.replace(";", ",").split(",") if one.strip()]
-        except ViameterError as problem:
-            self.problems["edges"] = str(problem)
-            return []
-        if len(found) < 2 or any(left >= right for left, right in itertools.pairwise(found)):
-            self.problems["edges"] = "expected two or more numbers that rise, with commas between them, as in 0, 30, 60"
-        return found
-
-    def _top(self, form: QuestionForm, found: dict[str, Any]) -> None:
-        if form.grouping not in ("listed", "intervals"):
-            self.problems["asked"] = "which groups have most: make groups of listed values, or of intervals"
-        try:
-            number = read_number(form.top)
-        except ViameterError:
-            number = 0
-        if not isinstance(number, int) or not 1 <= number <= 1000:
-            self.problems["top"] = "how many groups? Expected a whole number, such as 3"
-        found["top"], found["by"] = number, form.by
-
-    def _aggregates(self, given: QuestionForm, form: QuestionForm) -> dict[str, Any]:
-        if not form.aggregates:
-            self.problems["aggregate-1-what"] = "choose what is asked, such as the number of rows"
+    def _rows(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        taken = [one.column for one in form.groups]
-        for place, one in _placed(given):
-            row = f"aggregate-{place}"
-            name = one.name or default_name(one, [*taken, *found])
-            if name in found or name in taken:
-                self.problems[f"{row}-name"] = f"{plain(name)} is there already: choose another name"
-            elif len(name) > 60:
-                self.problems[f"{row}-name"] = "a name has at most 60 letters"
-            found[name] = {one.what: True} if one.what in COUNTS else self._of_column(one, row)
+        conditions, expression = used_rows(self.form, "condition"), self.form.get("expression")
+        for row, held in conditions.items():
+            column, comparison = held.get("column", ""), held.get("comparison", "eq")
+            with self._beside(f"{row}-column"):
+                kind = self._kind(column)
+                with self._beside(
+                    f"{row}-comparison", f"{column} is {kind_in_words(kind.value)}, which cannot be compared so"
+                ):
+                    sample = _operation(comparison, column, [SAMPLES.get(kind, 1)] * MOST_VALUES.get(comparison, 1))
+                    Formula.of(sample).read(self.sheet.schema)
+                    with self._beside(f"{row}-value"):
+                        values = _values_of(comparison, held.get("value", ""), kind.value)
+                        found[f"{row}-value"] = _operation(comparison, column, values)
+        if expression and any("column" in held for held in conditions.values()):
+            self.problems["expression"] = "give conditions above, or an expression here, and not both"
+        elif expression:
+            found["expression"] = expression
+        self.fields |= {f"steps[{place}].filter": {field: ""} for place, field in enumerate(found)}
+        steps = tuple(Filter(Formula.of(one)) for one in found.values())
+        self.question = replace(self.question, source=Source(steps=steps))
+        both = {"operation": "and"}
+        return {"filter": reduce(lambda a, b: {**both, "arguments": [a, b]}, found.values())} if found else {}
+
+    def _groups(self) -> dict[str, Any]:
+        way, before = self.form.get("grouping", "none"), len(self.problems)
+        rows = used_rows(self.form, "group")
+        if not rows:
+            self.problems |= {} if way == "none" else {"group-1-column": "choose the column that makes groups"}
+            return {}
+        lists: dict[str, list[Any]] = {}
+        for row, held in rows.items():
+            with self._beside(f"{row}-column"):
+                column = held.get("column", "")
+                kind = self._kind(column)
+                if kind is Kind.REAL and way != "intervals":
+                    raise ParameterError("this is a decimal number: make groups of it by intervals")
+                if column in lists:
+                    raise ParameterError("choose another column than the first")
+                lists[column] = []
+                with self._beside(f"{row}-values"):
+                    if way == "listed":
+                        lists[column] = _read_listed(held.get("values", ""), kind.value)
+                        grouping(self.sheet.schema, Listed((column,), Json.of(lists[column])))
+        names = list(lists)
+        found: dict[str, Any] = {"group_by": names if len(names) > 1 else "".join(names)}
+        if way == "listed":
+            found["keys"] = lists if len(names) > 1 else [value for values in lists.values() for value in values]
+        if way == "intervals":
+            with self._beside("edges"):
+                found["edges"] = _read_edges(self.form.get("edges", ""))
+        if self.form.get("other") == "yes":
+            found["other"] = True
+        if len(self.problems) == before:
+            options = {name: value for name, value in found.items() if name != "group_by"}
+            self.question = replace(self.question, groups=read_groups(names, **options))
+            self.fields["groups"] = {f"{row}-column": held["column"] for row, held in rows.items()}
         return found
 
-    def _of_column(self, one: Aggregate, row: str) -> dict[str, Any]:
-        column = self._column(one.column, f"{row}-column")
-        if column is not None and column["type"] not in ("INTEGER", "REAL", "BOOLEAN"):
-            self.problems[f"{row}-column"] = f"{one.column} is {kind_in_words(column['type'])}, and no number"
-        made: dict[str, Any] = {one.what: one.column}
-        if one.what == "quantile":
-            made["q"] = one.q
-            try:
-                if not 0 <= float(read_number(one.q)) <= 1:
-                    self.problems[f"{row}-q"] = "expected a number between 0 and 1, such as 0.9"
-            except ViameterError:
-                self.problems[f"{row}-q"] = "which quantile? Expected a number between 0 and 1, such as 0.9"
-        made["bounds"] = [self._bound(one.lower, f"{row}-lower"), self._bound(one.upper, f"{row}-upper")]
-        if not {f"{row}-lower", f"{row}-upper"} & set(self.problems) and float(made["bounds"][0]) >= float(
-            made["bounds"][1]
-        ):
-            self.problems[f"{row}-upper"] = "expected a number above the lower bound"
-        return made
+    def _top(self) -> dict[str, Any]:
+        if self.form.get("grouping") not in ("listed", "intervals"):
+            self.problems["asked"] = "which groups have most: make groups of listed values, or of intervals"
+        with self._beside("top", "how many groups? Expected a whole number, such as 3"):
+            asked = read_top(read_number(self.form.get("top", "")), self.form.get("by", "rows"))
+            if self.question.groups.columns and "asked" not in self.problems:
+                self.question, self.fields["top"] = replace(self.question, asked=asked), {"top": ""}
+            return {"top": asked.k, "by": asked.by}
+        return {}
 
-    def _bound(self, text: str, field: str) -> int | str:
-        if not text:
-            self.problems[field] = "a bound is missing: the question needs both, and they must be public"
-            return 0
-        try:
-            return read_exact(text)
-        except ViameterError as problem:
-            self.problems[field] = str(problem)
-            return 0
+    def _aggregates(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        asked: dict[str, Any] = {}
+        taken = [held.get("column", "") for held in used_rows(self.form, "group").values()]
+        rows = used_rows(self.form, "aggregate")
+        if not rows:
+            self.problems["aggregate-1-what"] = "choose what is asked, such as the number of rows"
+        for row, held in rows.items():
+            what, before = held["what"], len(self.problems)
+            columns = {f"{row}-{field}": held.get(field, "") for field in columns_of(what)}
+            name = held.get("name") or default_name(what, list(columns.values()), [*taken, *found])
+            if name in found:
+                self.problems[f"{row}-name"] = f"{plain(name)} is there already: choose another name"
+            if len(name) > LONGEST_NAME:
+                self.problems[f"{row}-name"] = f"a name has at most {LONGEST_NAME} letters"
+            found[name] = entry_of(what, partial(self._input, row))
+            if len(self.problems) == before:
+                # Bounds and columns were looked at.
+                rest = [one.fields[0] for one in inputs_of(what) if not one.is_pair]
+                with self._beside(f"{row}-{['what', *rest][-1]}"):
+                    asked[name] = aggregate_from_json(found[name], what)
+                    with self._beside(f"{row}-name"):
+                        read_aggregates(asked, self.question.groups)
+                self.fields[f"aggregates.{name}"] = columns or {f"{row}-what": ""}
+        self.question = replace(self.question, asked=Aggregates(tuple(asked.items())))
+        return {"aggregates": found}
 
-    def _cost(self, given: QuestionForm, form: QuestionForm, found: dict[str, Any]) -> None:
-        if form.costing == "within":
-            names = list(found["aggregates"])
-            rows = [(place, one) for place, one in _placed(given)]
-            widths = {name: (place, one) for name, (place, one) in zip(names, rows, strict=False) if one.within}
-            for place, one in widths.values():
-                try:
-                    if not float(read_number(one.within)) > 0:
-                        self.problems[f"aggregate-{place}-within"] = "expected a number above 0"
-                except ViameterError as problem:
-                    self.problems[f"aggregate-{place}-within"] = str(problem)
-            if not widths:
-                self.problems["costing"] = "say how exact a count or a sum is to be, beside it"
-            found["within"] = {name: one.within for name, (_, one) in widths.items()}
-        else:
-            found["spend"] = self._spend(form)
-        found["alpha"] = CONFIDENCES[form.confidence]
+    def _input(self, row: str, one: Input) -> Any:
+        """What is typed for an input of an aggregate."""
+        texts = [self.form.get(f"{row}-{field}", "") for field in one.fields]
+        ends = []
+        for field, text in zip(one.fields, texts, strict=True):
+            with self._beside(f"{row}-{field}"):
+                if one.is_column:
+                    self._kind(text)
+                if one.is_pair:
+                    if not text:
+                        raise ParameterError("a bound is missing: the question needs both, and they must be public")
+                    ends.append(read_exact(text))
+                    if len(ends) == len(texts):
+                        read_bounds(ends, self.form[f"{row}-what"])
+        return ends if one.is_pair else texts[0]
 
-    def _spend(self, form: QuestionForm) -> dict[str, Any]:
-        with_delta = self.measure in WITH_DELTA
-        spend: dict[str, Any] = {
-            MEASURES[self.measure]: [form.amount, form.delta or "0"] if with_delta else form.amount
-        }
-        if not form.amount:
-            self.problems["amount"] = "say what the question may cost, such as 1/100"
-            return spend
-        if form.delta and with_delta:
-            try:
-                read_loss({MEASURES[self.measure]: ["1", form.delta]}, "delta")
-            except ViameterError as problem:
-                self.problems["delta"] = str(problem)
-                return spend
-        try:
-            read_loss(spend, "spend")
-        except ViameterError as problem:
-            self.problems["amount"] = str(problem)
-        return spend
+    def _within(self, names: Sequence[str]) -> dict[str, str]:
+        found = {}
+        for name, (row, held) in zip(names, used_rows(self.form, "aggregate").items(), strict=False):
+            if "within" in held and has_width(held["what"]):
+                found[name] = held["within"]
+                with self._beside(f"{row}-within"):
+                    Cost.read(within={name: read_exact(held["within"])})
+        if not found:
+            self.problems["costing"] = "say how exact a count or a sum is to be, beside it"
+        return found
 
-    def _column(self, name: str, field: str) -> Mapping[str, Any] | None:
-        if not name:
-            self.problems[field] = "choose a column"
-        elif name not in self.columns:
-            self.problems[field] = f"there is no column {plain(name)}"
-        else:
-            return self.columns[name]
-        return None
+    def _spend(self) -> dict[str, Any]:
+        amount, delta = self.form.get("amount", ""), self.form.get("delta", "")
+        with self._beside("delta"):
+            read_loss(spend_entry("1", delta, self.sheet), "spend")
+            with self._beside("amount"):
+                read_spend(read_loss(spend_entry(amount, delta, self.sheet), "spend"), self.sheet.budget.measure)
+                return spend_entry(amount, delta, self.sheet)
+        return {}
 
 
-def kind_in_words(kind: str) -> str:
-    """A type as people say it."""
-    words = {
-        "INTEGER": "a whole number",
-        "REAL": "a number",
-        "BOOLEAN": "true or false",
-        "TEXT": "text",
-        "DATE": "a day",
-        "TIMESTAMP": "a time",
-    }
-    return words[kind]
+def spend_entry(amount: str, delta: str, sheet: Sheet) -> dict[str, Any]:
+    """A loss as documents have it, in the measure of the budget."""
+    if not amount:
+        raise ParameterError("say what the question may cost, such as 1/100")
+    return {sheet.budget.measure.slug.replace("-", "_"): [amount, delta or "0"] if sheet.with_delta else amount}
 
 
-def _placed(form: QuestionForm) -> list[tuple[int, Aggregate]]:
-    """Aggregates that are asked for, without what does not apply, with the places of their rows."""
-    kept = [place for place, one in enumerate(form.aggregates, start=1) if one.what]
-    return list(zip(kept, tidy(form).aggregates, strict=True))
+def _operation(comparison: str, column: str, values: Sequence[Any]) -> dict[str, Any]:
+    """A condition as documents have it."""
+    word = {"not_in": "is_in", "not_null": "is_null"}.get(comparison, comparison)
+    made = {"operation": word, "arguments": [{"column": column}, *({"value": value} for value in values)]}
+    return {"operation": "not", "arguments": [made]} if comparison.startswith("not_") else made
 
 
-def _values_of(one: Condition, kind: str) -> list[Any]:
-    if one.comparison in WITHOUT_VALUE:
+def _values_of(comparison: str, text: str, kind: str) -> list[Any]:
+    if comparison in WITHOUT_VALUE:
         return []
-    if one.comparison in ("is_in", "not_in", "between"):
-        return read_line(one.value, kind)
-    return [read_value(one.value, kind)] if one.value else []
+    many = comparison in ("is_in", "not_in", "between")
+    values = read_line(text, kind) if many else [read_value(text, kind)] if text else []
+    if comparison == "between" and len(values) != 2:
+        raise ParameterError("expected two values with a comma between them, as in 10, 20")
+    if not values:
+        raise ParameterError("a value is missing")
+    return values
 
 
-def _bounded(one: Aggregate, columns: Columns) -> Aggregate:
-    bounds = _public(columns, one.column, "bounds")
-    if not one.what or one.what in COUNTS or not bounds or one.lower or one.upper:
-        return one
-    return replace(one, lower=text_of(bounds[0]), upper=text_of(bounds[1]))
+def _read_listed(text: str, kind: str) -> list[Any]:
+    found = read_lines(text, kind)
+    if not found:
+        raise ParameterError("list the values that make groups, one in each line")
+    return found
 
 
-def _public(columns: Columns, name: str, what: str) -> list[Any]:
-    found: list[Any] | None = columns.get(name, {}).get(what)
-    return found or []
+def _read_edges(text: str) -> list[int | float]:
+    found = [read_number(one) for one in text.replace(";", ",").split(",") if one.strip()]
+    if len(found) < 2 or any(left >= right for left, right in itertools.pairwise(found)):
+        raise ParameterError("expected two or more numbers that rise, with commas between them, as in 0, 30, 60")
+    return found

@@ -7,14 +7,11 @@ if (form) {
     [...document.querySelectorAll("#ask-columns [data-column]")].map((one) => [one.dataset.column, one.dataset]),
   );
   const field = (name) => form.elements.namedItem(name);
-  const chosen = (name) => new FormData(form).get(name) || "";
-  const withoutValue = ["is_null", "not_null"];
-  const counts = ["count", "count_units"];
-  const widths = [...counts, "sum"];
 
   // Rows: those in use, and one more on demand. A row with something wrong in it is in use.
   const rows = (kind) => [...form.querySelectorAll(`[data-rows="${kind}"]`)];
-  const inUse = (row) => row.querySelector(".has-error") || row.querySelector("select").value !== "";
+  const hasError = (part) => part.matches(".has-error") || part.querySelector(".has-error") !== null;
+  const inUse = (row) => hasError(row) || row.querySelector("select").value !== "";
   for (const kind of ["condition", "aggregate"]) {
     const all = rows(kind);
     const button = form.querySelector(`[data-add="${kind}"]`);
@@ -27,42 +24,16 @@ if (form) {
     });
   }
 
-  // Only fields that apply.
-  const only = (attribute, value) => {
-    for (const part of form.querySelectorAll(`[data-${attribute}]`)) {
-      part.hidden = !part.getAttribute(`data-${attribute}`).split(" ").includes(value);
-    }
-  };
-  const show = (name, shown) => {
-    const part = form.querySelector(`[data-field="${name}"]`);
-    if (part) part.hidden = !shown;
-  };
+  // Only what applies: data-if="grouping=listed;group-1-column=*". What has something wrong in it is as good as filled in.
   const arrange = () => {
-    const grouping = chosen("grouping");
-    only("for-grouping", grouping);
-    only("for-asked", chosen("asked"));
-    only("for-costing", chosen("costing"));
-    form.querySelector('[data-group="1"]').hidden = grouping === "none";
-    form.querySelector('[data-group="2"]').hidden = grouping === "none" || grouping === "intervals";
-    for (const part of form.querySelectorAll("[data-values-of]")) {
-      const used = field(`${part.dataset.valuesOf}-column`).value !== "" || part.querySelector(".has-error");
-      part.hidden = grouping !== "listed" || !used;
+    const held = new FormData(form);
+    for (const part of form.querySelectorAll("[data-if]")) {
+      part.hidden = !part.dataset.if.split(";").every((rule) => {
+        const [name, values] = rule.split("=");
+        const value = held.get(name) || "";
+        return values === "*" ? value !== "" || hasError(part) : values.split(" ").includes(value);
+      });
     }
-    show("delta", grouping === "found");
-    rows("condition").forEach((_, place) => {
-      const row = `condition-${place + 1}`;
-      const column = field(`${row}-column`).value !== "";
-      show(`${row}-comparison`, column);
-      show(`${row}-value`, column && !withoutValue.includes(field(`${row}-comparison`).value));
-    });
-    rows("aggregate").forEach((_, place) => {
-      const row = `aggregate-${place + 1}`;
-      const what = field(`${row}-what`).value;
-      for (const part of ["column", "lower", "upper"]) show(`${row}-${part}`, what && !counts.includes(what));
-      show(`${row}-q`, what === "quantile");
-      show(`${row}-within`, widths.includes(what) && chosen("costing") === "within");
-      show(`${row}-name`, what);
-    });
   };
 
   // What the custodian published of a column is filled in where one chooses it; what one typed oneself stays.
@@ -74,20 +45,14 @@ if (form) {
       filled.set(name, text);
     }
   };
-  for (const name of ["group-1-values", "group-2-values"]) {
-    const known = published.get(field(name.replace("values", "column")).value);
-    if (known && known.listed === field(name).value) filled.set(name, known.listed);
-  }
-  const prefill = (name) => {
-    const found = /^(group|aggregate)-(\d)-(column|what)$/.exec(name);
-    if (!found) return;
-    const known = published.get(field(`${found[1]}-${found[2]}-column`).value);
-    if (found[1] === "group") {
-      fill(`group-${found[2]}-values`, known ? known.listed : "");
-    } else {
-      fill(`aggregate-${found[2]}-lower`, known ? known.lower : "");
-      fill(`aggregate-${found[2]}-upper`, known ? known.upper : "");
-    }
+  const fillable = [...form.querySelectorAll("[data-public]")].map((part) => {
+    const [column, what] = part.dataset.public.split(" ");
+    return { name: part.dataset.field, row: column.replace(/-column.*/, "-"), column, what };
+  });
+  const known = ({ column, what }) => (published.get(field(column).value) || {})[what] || "";
+  for (const one of fillable) if (known(one) && known(one) === field(one.name).value) filled.set(one.name, known(one));
+  const prefill = (changed) => {
+    for (const one of fillable) if (changed.startsWith(one.row)) fill(one.name, known(one));
   };
 
   const outdate = () => {
@@ -96,7 +61,7 @@ if (form) {
     preview.classList.add("stale");
     preview.querySelector(".outdated").hidden = false;
   };
-  form.addEventListener("input", outdate);
+  for (const one of [form, document.getElementById("sql-form")]) one.addEventListener("input", outdate);
   form.addEventListener("change", (event) => {
     outdate();
     // What was typed changes no other field; and nothing may move between pressing a button and letting it go.
