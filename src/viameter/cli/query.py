@@ -20,6 +20,7 @@ from viameter.tables.table import Query, Table
 from viameter.tables.units import read_unit
 
 Say = Callable[..., None]
+ENDS = "this budget ends with the command, and the next one begins with all of it again: a ledger keeps what is spent"
 TABLE_KEYS = {
     "source",
     "table",
@@ -131,6 +132,8 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
         budgets = table.budgets
         for words in budget_words(budgets, binding(budgets)):
             say(f"{words}{made_up}")
+        if table.ledger is None and not practice:
+            say(ENDS)
     return code
 
 

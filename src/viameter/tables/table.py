@@ -18,7 +18,7 @@ from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
 from viameter.tables.contributing import require_limits, require_order, require_rows_of_units
-from viameter.tables.cost import Cost
+from viameter.tables.cost import COST_KEYS, Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
 from viameter.tables.formula import Formula
@@ -359,6 +359,8 @@ class Table:
 
         Its steps come after those of this table, and its limits tighten those of this table.
         """
+        if isinstance(question, Mapping) and (cost := sorted(COST_KEYS.intersection(question))):
+            raise ParameterError(f"{', '.join(cost)}: no part of a question: give it to preview or release")
         written = question if isinstance(question, Question) else question_from_json(question)
         if written.source.table not in ("", self.source.table):
             raise ParameterError(f"the question is of the table {written.source.table!r}, not {self.source.table!r}")
