@@ -130,7 +130,7 @@ def cost_from_json(entry: Mapping[str, Any], where: str = "question") -> Cost:
         weights = mapping(entry["weights"], f"{where}: weights")
         given["weights"] = {word: exact(value, name=f"{where}: weights.{word}") for word, value in weights.items()}
     if entry.get("raw") is not None:
-        given["raw"] = entry["raw"] is True
+        given["raw"] = entry["raw"]
     return Cost.read(**given)
 
 

@@ -123,7 +123,8 @@ def _columns(document: Any) -> Iterator[str]:
     if isinstance(document, Mapping):
         if "column" in document:
             yield str(document["column"])
-        for argument in document.get("arguments", ()):
+        arguments = document.get("arguments")
+        for argument in arguments if isinstance(arguments, list) else ():
             yield from _columns(argument)
 
 

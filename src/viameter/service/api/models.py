@@ -8,28 +8,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from viameter.tables.aggregates import WORDS
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", max_length=64)]
 Text = Annotated[str, Field(max_length=10_000)]
 Why = Annotated[str, Field(min_length=1, max_length=10_000, description="The reason, which is kept.")]
-Number = int | float | str
-LossIn = Annotated[
-    dict[str, Any],
-    Field(
-        description='A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; '
-        "or as replies write it. Numbers are text, so that they are exact.",
-        examples=[{"zcdp": "1/100"}],
-        min_length=1,
-        max_length=4,
-    ),
-]
-Expression = Annotated[
-    str | int | float | bool | dict[str, Any],
-    Field(
-        description='Text such as "wait > 60 and ward == \'A\'", or a document: {"column": name}, {"value": constant}, '
-        '{"operation": "gt", "arguments": [...], "options": [...]}. It is read as data and never executed.',
-        examples=["wait > 60", {"operation": "gt", "arguments": [{"column": "wait"}, {"value": 60}]}],
-    ),
-]
+LOSS = (
+    'A loss: {"zcdp": "1/100"}, {"pure": "1/10"}, {"approx": ["1", "1e-6"]}, {"approx_zcdp": [...]}; '
+    "or as replies write it. Numbers are text, so that they are exact."
+)
+LossIn = Annotated[dict[str, Any], Field(description=LOSS, examples=[{"zcdp": "1/100"}], min_length=1, max_length=4)]
+EXPRESSION = (
+    'Text such as "wait > 60 and ward == \'A\'", or a document: {"column": name}, {"value": constant}, '
+    '{"operation": "gt", "arguments": [...], "options": [...]}. It is read as data and never executed.'
+)
 
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -61,57 +53,63 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+def described(says: str, *examples: Any) -> Any:
+    """A part of a question: what it is. Its value is read by `viameter.tables.document` and `viameter.tables.cost`."""
+    return Field(None, description=says, examples=list(examples) or None)
+
+
 class Limit(Closed):
     """What counts of a unit at most, and which rows are kept."""
 
-    rows: Annotated[int, Field(ge=1)] | None = None
-    groups: Annotated[int, Field(ge=1)] | None = None
-    per_group: Annotated[int, Field(ge=1)] | None = None
-    keep: str | None = Field(None, description='"uniform", or "first by" and a column.', examples=["first by time"])
+    rows: Any = None
+    groups: Any = None
+    per_group: Any = None
+    keep: Any = described('"uniform", or "first by" and a column.', "first by time")
 
 
 class Question(Closed):
     """A question: which rows, by which groups, what of them, and what it may cost."""
 
-    version: int | None = Field(None, description="1, or 2 if there are steps; 1 unless said.")
-    derive: dict[str, Expression] | None = None
-    filter: Expression | None = None
-    steps: list[dict[str, Any]] | None = Field(
-        None,
-        description='In any order, instead of derive and filter: {"filter": expression}, {"select": [columns]}, '
+    version: Any = described("1, or 2 if there are steps; 1 unless said.")
+    derive: Any = described("Columns by name, each with its expression.", {"hours": "wait / 60"})
+    filter: Any = described(
+        EXPRESSION, "wait > 60", {"operation": "gt", "arguments": [{"column": "wait"}, {"value": 60}]}
+    )
+    steps: Any = described(
+        'In any order, instead of derive and filter: {"filter": expression}, {"select": [columns]}, '
         '{"derive": {name: expression}}, {"sample": "1/10"}, '
         '{"join": {"public": {"columns": {name: [values]}}}, "on": [columns]}.',
-        examples=[[{"filter": "wait > 60"}, {"derive": {"hours": "wait / 60"}}]],
+        [{"filter": "wait > 60"}, {"derive": {"hours": "wait / 60"}}],
     )
     limit: Limit | None = None
-    group_by: str | list[str] | None = None
-    keys: list[Any] | dict[str, list[Any]] | None = Field(None, description="The groups, which are public.")
-    edges: list[int | float] | None = None
-    other: bool | None = None
-    aggregates: dict[str, dict[str, Any]] | None = Field(
-        None,
-        description='By name: {"count": true}, {"count_units": true}, {"mean": column, "bounds": [0, 240]}, sum, '
-        'variance, std, median, minimum, maximum, {"quantile": column, "q": "9/10", "bounds": [...]}.',
-        examples=[{"n": {"count": True}, "wait": {"mean": "wait", "bounds": [0, 240]}}],
+    group_by: Any = described("A column, or a list of them.", "ward", ["ward", "day"])
+    keys: Any = described("The groups, which are public: a list, or lists by column.", ["A", "B"], {"ward": ["A", "B"]})
+    edges: Any = described("Numbers that rise: groups are the intervals between them.", [0, 30, 60])
+    other: Any = described("Whether all other rows make one more group.", True)
+    aggregates: Any = described(
+        f"By name, each with one of {', '.join(WORDS)}, of a column, with its options.",
+        {"n": {"count": True}, "wait": {"mean": "wait", "bounds": [0, 240]}},
     )
-    top: Annotated[int, Field(ge=1)] | None = None
-    by: Literal["rows", "units"] | None = None
-    heavy_hitters: str | list[str] | None = None
-    find_bounds: dict[str, Any] | None = Field(
-        None,
-        description="Bounds between which most of a column lies, looked for within a public range.",
-        examples=[{"column": "wait", "within": [0, 10000]}],
+    top: Any = described("How many groups are asked for that have most, in order.", 3)
+    by: Any = described('What they have most of: "rows" or "units".', "rows")
+    heavy_hitters: Any = described("A column, or a list of them, whose frequent values are found.", "ward")
+    find_bounds: Any = described(
+        "Bounds between which most of a column lies, looked for within a public range.",
+        {"column": "wait", "within": [0, 10000]},
     )
-    spend: LossIn | None = None
-    within: dict[str, Number] | None = Field(None, description="Widths by aggregate, instead of a loss.")
-    alpha: Number | None = Field(None, description="How often an interval may miss; 1/20 unless said.")
-    weights: dict[str, Number] | None = None
-    raw: bool | None = None
-    selection_share: Number | None = Field(None, description="Of groups that are found: the part that finds them.")
+    spend: Any = described(LOSS, {"zcdp": "1/100"})
+    within: Any = described("Widths by aggregate, instead of a loss.", {"n": "25"})
+    alpha: Any = described("How often an interval may miss; 1/20 unless said.", "1/10")
+    weights: Any = described("How the loss is shared among aggregates, by name.", {"n": 2})
+    raw: Any = described("Whether numbers are given before what cannot be true is cut off.", True)
+    selection_share: Any = described("Of groups that are found: the part that finds them.", "1/4")
 
     def document(self) -> dict[str, Any]:
-        """The question as it was written."""
-        return self.model_dump(exclude_none=True, exclude_unset=True)
+        """The question as it was written, its parts in the order above."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        if self.limit is not None:
+            given["limit"] = {name: value for name, value in self.limit if value is not None}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class ErrorBody(Reply):
