@@ -56,8 +56,8 @@ def test_two_questions_of_one_table_are_of_the_same_units() -> None:
     assert first.source == second.source and first.relation is second.relation
     assert units(table.filter(table["x"] >= 0).sample("1/2")) == units(first)
     assert units(table.derive(y=table["x"] + 1).sample("1/2").select("y", "u")) == units(first)
-    assert units(table.asking({"steps": [{"sample": "1/2"}]}).table) == units(table)
-    asked = table.asking({"steps": [{"sample": "1/2"}]}).question.source
+    assert units(table.query({"steps": [{"sample": "1/2"}]}).table) == units(table)
+    asked = table.query({"steps": [{"sample": "1/2"}]}).question.source
     assert units(type(table)(table.session, asked)) == units(first)
     loud = vm.zcdp(10**6)
     counts = {int(table.sample("1/2").agg(n=vm.count()).release(spend=loud)["n"].value[0]) for _ in range(5)}

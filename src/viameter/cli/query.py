@@ -156,7 +156,7 @@ def _read_entry(table: Table, entry: Mapping[str, Any], name: str) -> tuple[Quer
     if unknown:
         raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(ENTRY_KEYS))}")
     written = {word: value for word, value in entry.items() if word not in ("name", "key")}
-    return table.asking(question_from_json(written, name)), cost_from_json(written, name)
+    return table.query(question_from_json(written, name)), cost_from_json(written, name)
 
 
 def _read(file: str) -> dict[str, Any]:

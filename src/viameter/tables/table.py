@@ -131,7 +131,7 @@ class Query(Generic[A_co]):
         return found.loss
 
     def to_json(self) -> dict[str, Any]:
-        """The question as a document, as query files and requests have it; `table.asking` reads it back."""
+        """The question as a document, as query files and requests have it; `table.query` reads it back."""
         return question_to_json(self.question)
 
     def __repr__(self) -> str:
@@ -354,7 +354,7 @@ class Table:
         """A question of these rows, refused here if it cannot be answered."""
         return self._query(Question(self.source, self.limits, All() if groups is None else groups, asked))
 
-    def asking(self, question: Question | Mapping[str, Any]) -> Query[Any]:
+    def query(self, question: Question | Mapping[str, Any]) -> Query[Any]:
         """A question that was written elsewhere, as a value or a document: of the rows of this table.
 
         Its steps come after those of this table, and its limits tighten those of this table.

@@ -25,6 +25,7 @@ from viameter.service.page.wording import kept_in_words
 from viameter.tables.aggregates import WORDS
 from viameter.tables.bounding.limits import Limits
 from viameter.tables.cost import cost_from_json
+from viameter.tables.document import question_from_json
 from viameter.tables.expressions import Kind, Schema, Type
 
 TYPES = {
@@ -247,7 +248,7 @@ SOUND = [
 @pytest.mark.parametrize("form", SOUND)
 def test_what_a_form_asks_is_understood_and_previewed(form: QuestionForm, measure: str) -> None:
     document = document_of(form, COLUMNS, measure)
-    preview = table(measure).asking(document).preview_for(cost_from_json(document))
+    preview = table(measure).query(question_from_json(document)).preview_for(cost_from_json(document))
     # How many numbers the preview has is how many the form asks for.
     assert len(preview.rows) == (len(form.aggregates) or 1)
     assert str(preview.alpha) == q.CONFIDENCES[form.confidence]
@@ -260,7 +261,7 @@ def test_groups_that_are_to_be_found_need_a_delta(measure: str) -> None:
     )
     document = document_of(form, COLUMNS, measure)
     assert document["spend"] == {measure.replace("-", "_"): ["1/10", "1e-7"]} and "keys" not in document
-    assert table(measure).asking(document).preview_for(cost_from_json(document)).fits
+    assert table(measure).query(question_from_json(document)).preview_for(cost_from_json(document)).fits
     with pytest.raises(Misread) as wrong:
         document_of(form, COLUMNS, "zcdp")
     assert "grouping" in wrong.value.problems

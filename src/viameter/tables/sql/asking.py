@@ -101,7 +101,7 @@ def query_of(
     asked = read_sql(text, schema, tables=public, unit=first.unit)
     table = only if only is not None else tables[asked.question.source.table]
     try:
-        return SqlQuery(asked, table.asking(asked.question))
+        return SqlQuery(asked, table.query(asked.question))
     except NoTheorem:
         if not isinstance(asked.question.groups, Found):
             raise
