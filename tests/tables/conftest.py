@@ -43,6 +43,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.filterwarnings(f"ignore:{message}:{kind.__name__}"))
             if _needs_spark(item):
                 item.add_marker(pytest.mark.spark)
+            if _backend(item) == "connect":
+                # The suite of all engines takes as long once more; what is special to it is in test_connect.
+                item.add_marker(pytest.mark.long)
     left_out = [item for item in items if item.path.is_relative_to(here) and not _is_chosen(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -52,9 +55,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _needs_spark(item: pytest.Item) -> bool:
     if {"spark_session", "connect_session"} & set(getattr(item, "fixturenames", ())):
         return True
-    # The engine of `backend` is asked for by its name, so that its fixture is not among those of the test.
+    return _backend(item) in ON_SPARK
+
+
+def _backend(item: pytest.Item) -> str | None:
+    """The engine that a test is run on: asked for by its name, so that its fixture is not among those of the test."""
     made = getattr(item, "callspec", None)
-    return made is not None and made.params.get("backend") in ON_SPARK
+    return None if made is None else made.params.get("backend")
 
 
 def _is_chosen(item: pytest.Item) -> bool:
