@@ -140,7 +140,8 @@ def aggregates(draw: st.DrawFn) -> Aggregates:
             document["bounds"] = pairs[0] if len(pairs) == 1 else pairs
         for kind, _, option in (one.partition(":") for one in inputs):
             other = draw(st.sampled_from(["age", "cost"]))
-            document |= {"column": {option: other}, "columns": {option: [other]}}.get(kind, {}) if option else {}
+            if option and kind != "bounds":
+                document[option] = [other] if kind == "columns" else other
         if "q" in inputs:
             document["q"] = draw(st.sampled_from(["9/10", "0.5", 0.25]))
         if word in ("median", "quantile", "minimum", "maximum"):

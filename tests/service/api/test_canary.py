@@ -19,6 +19,7 @@ from tests.service.serving import API, VISITS, WAGES, Running, make_folder, runn
 
 from viameter.service import catalog, desk
 from viameter.service.api import datasets, proofs
+from viameter.tables import Query
 
 TEXT = "KANARIENVOGEL"
 NUMBER = 7340033
@@ -188,8 +189,8 @@ INNER: list[tuple[Any, str, str, str, Any]] = [
     (datasets, "history_document", "GET", "/datasets/birds/history", None),
     (datasets, "budgets_document", "GET", "/datasets/birds/budgets", None),
     (datasets, "dataset_document", "GET", "/datasets", None),
-    (desk.Query, "preview_for", "POST", "/datasets/birds/preview", {"spend": SPEND}),
-    (desk.Query, "release_for", "POST", "/datasets/birds/releases", {"spend": SPEND}),
+    (Query, "preview_for", "POST", "/datasets/birds/preview", {"spend": SPEND}),
+    (Query, "release_for", "POST", "/datasets/birds/releases", {"spend": SPEND}),
     (desk, "answer_document", "POST", "/datasets/birds/releases", {"spend": SPEND}),
     (desk, "cost_from_json", "POST", "/datasets/birds/releases", {"spend": SPEND, "alpha": "1/30"}),
     (catalog, "open_table", "POST", "/datasets", None),

@@ -71,7 +71,7 @@ ROWS: dict[str, tuple[str, Any]] = {
 
 def fields_of(form: QuestionForm) -> dict[str, str]:
     """What the fields of a form hold, by name; those that are empty are left out."""
-    found = {}
+    found: dict[str, str] = {}
     for one in fields(form):
         value = getattr(form, one.name)
         if one.name in ROWS:

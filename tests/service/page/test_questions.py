@@ -6,6 +6,7 @@ import functools
 import json
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,10 @@ def test_groups_that_are_to_be_found_need_a_delta(measure: str) -> None:
     assert "grouping" in wrong.value.problems
 
 
+def _field(sent: dict[str, str], name: str) -> str:
+    return sent.get(name, "")
+
+
 def test_the_document_of_a_form_says_exactly_what_was_filled_in() -> None:
     form = QuestionForm(
         conditions=(Condition(), Condition("wait", "gt", "60"), Condition(), Condition("ward", "is_in", "A, B")),
@@ -425,7 +430,7 @@ def test_the_same_form_makes_the_same_document_as_ever(measure: str) -> None:
     for one in cases:
         sent = {name: text.replace("\r\n", "\n") for name, text in one["fields"].items()}
         against = sheet(COLUMNS, measure)
-        form = q.completed(q.form_of_fields(lambda name, sent=sent: sent.get(name, "")), against)
+        form = q.completed(q.form_of_fields(partial(_field, sent)), against)
         assert json.dumps(writing_questions.document_of(form, against)) == one["document"]
 
 

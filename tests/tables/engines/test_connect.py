@@ -86,7 +86,7 @@ def test_a_server_that_is_gone_costs_nothing(tmp_path: Path) -> None:
         ended.client.release_session()  # as the server does with one that was idle for long
         with pytest.raises(SourceUnavailable, match="has ended"), ready([other]):
             pass
-        with ready([table.session.source.on]):
+        with ready(table.session.engine_tables):
             pass
     with pytest.raises(SourceUnavailable, match="is closed"):
         table.agg(n=vm.count()).release(spend=vm.zcdp("1/2"))
