@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from viameter.core import Measure
 from viameter.errors import ParameterError, ViameterError
 from viameter.tables.aggregates import Aggregate, number
-from viameter.tables.contributing import require_limits, require_order
+from viameter.tables.bounding import Limits
+from viameter.tables.contributing import require_enough, require_limits, require_order
 from viameter.tables.estimates.noise import Kind
 from viameter.tables.expressions import Schema
 from viameter.tables.grouping import Grouping, grouping
@@ -18,9 +19,11 @@ from viameter.tables.plans.rankings import require_top
 from viameter.tables.question import Aggregates, FindBounds, HeavyHitters, Question, Top
 from viameter.tables.schemas import schema_after
 from viameter.tables.selection import require_delta, require_keys
-from viameter.tables.steps import Derive, Filter, Source, Step
-from viameter.tables.units import Unit
+from viameter.tables.statistics import Statistic, Total
+from viameter.tables.steps import Derive, Filter, Sample, Source, Step
+from viameter.tables.units import Described, Unit
 
+UNSAMPLED = "sample: {!r} hides single rows, which have no name to be sampled by"
 Others = Callable[[Source], Schema]
 
 
@@ -69,7 +72,7 @@ class _Checker:
         for place, step in enumerate(question.source.steps):
             schema = yield from self._after(step, schema, f"steps[{place}]", unknown)
         yield from _problem("limit", lambda: require_limits(self.unit, question.limits))
-        yield from _problem("limit", lambda: require_order(schema, question.limits))
+        yield from _problem("limit", lambda: require_order(schema, self.unit.limits.tightened(question.limits)))
         found: list[Grouping] = []
         # What a part that is wrong would have made is not missed once more.
         if not unknown.intersection(question.groups.columns):
@@ -84,6 +87,9 @@ class _Checker:
             where = f"{place}.{part.columns[0][0]}" if isinstance(part, Derive) else place
             formulas = [made for _, made in part.columns] if isinstance(part, Derive) else []
             formulas += [part.predicate] if isinstance(part, Filter) else []
+            if isinstance(part, Sample) and self.unit.rows_without_limit is not None:
+                yield Problem(where, ParameterError(UNSAMPLED.format(self.unit)))
+                continue
             if any(unknown & one.words for one in formulas):
                 unknown |= {name for name, _ in part.columns} if isinstance(part, Derive) else set()
                 continue
@@ -93,8 +99,7 @@ class _Checker:
                 unknown |= {name for name, _ in part.columns} if isinstance(part, Derive) else set()
                 yield Problem(where, problem)
             else:
-                # Columns of one step are all made of those before it.
-                made = Schema({**dict(made), **dict(after)}, required=after.required) if len(parts) > 1 else after
+                made = _with_one(made, after, part) if isinstance(part, Derive) else after
         return made
 
     def _asked(
@@ -106,22 +111,41 @@ class _Checker:
         match asked:
             case Aggregates(named):
                 kind = noise_kinds(self.measure)[0]
+                statistics: list[Statistic] = []
                 for name, aggregate in named:
                     if not unknown & aggregate.reads:
                         parts = aggregate.parts(name).values()
-                        yield from _problem(f"aggregates.{name}", partial(_read, parts, schema, kind))
+                        yield from _problem(f"aggregates.{name}", partial(_read, parts, schema, kind, statistics))
+                size = None if grouped is None or grouped.keys is None else grouped.keys.size
+                yield from self._limits(question.limits, statistics or [Total()], size)
             case Top() if grouped is not None:
                 yield from _problem("top", lambda: require_top(grouped, asked))
+                yield from self._limits(question.limits, [Total()], None)
             case HeavyHitters(columns):
                 yield from _problem("heavy_hitters", lambda: require_delta(self.measure.zero))
                 yield from _problem("heavy_hitters", lambda: require_keys(schema, columns))
+                yield from self._limits(question.limits.tightened(Limits(per_group=1)), [Total()], None)
             case FindBounds(column):
                 yield from _problem("find_bounds", lambda: number(schema, column, "find_bounds"))
+                yield from self._limits(question.limits, [Total()], 1)
+
+    def _limits(self, asked: Limits, statistics: Sequence[Statistic], groups: int | None) -> Iterator[Problem]:
+        """That something limits what a unit adds; what a service does not say of its unit, it judges itself."""
+        if self.unit.rows_without_limit is None and not isinstance(self.unit, Described):
+            limits = self.unit.limits.tightened(asked)
+            yield from _problem("limit", lambda: require_enough(self.unit, limits, statistics, groups))
 
 
-def _read(parts: Iterable[Aggregate], schema: Schema, kind: Kind) -> None:
+def _with_one(made: Schema, after: Schema, part: Derive) -> Schema:
+    """Columns of one step are all made of those before it: what was made so far, and the one that this part makes."""
+    ((name, _),) = part.columns
+    filled = {name} & after.required
+    return Schema({**dict(made), name: after[name]}, made.unusable, (made.required - {name}) | filled)
+
+
+def _read(parts: Iterable[Aggregate], schema: Schema, kind: Kind, statistics: list[Statistic]) -> None:
     for part in parts:
-        part.read(schema, kind)
+        statistics += part.read(schema, kind).statistics
 
 
 def _problem(place: str, look: Callable[[], object]) -> Iterator[Problem]:

@@ -34,12 +34,17 @@ def limits_of(
     if unit.rows_without_limit is not None:
         return Limits(rows=unit.rows_without_limit * relation.fanout)
     limits = unit.limits.tightened(asked)
+    require_enough(unit, limits, statistics, groups)
+    return limits
+
+
+def require_enough(unit: Unit, limits: Limits, statistics: Sequence[Statistic], groups: int | None) -> None:
+    """Refuse limits that leave open what a unit adds to one of the statistics."""
     if not all(one.limits(limits).tightened(Limits(groups=groups)).is_enough for one in statistics):
         raise NoTheorem(
             f"nothing limits how many rows of a {unit.name} count, so that no noise would hide one: "
             f"keep so many, as in .limit(rows=20), or open the table with unit=per({unit.name!r}, rows=20)"
         )
-    return limits
 
 
 def require_limits(unit: Unit, asked: Limits) -> None:

@@ -55,6 +55,8 @@ MOST_DERIVED, MOST_AGGREGATES, MOST_EDGES, MOST_STEPS = 40, 100, 1_000, 40
 """How much else it may have: engines take seconds, and all of a process, to compile many times as much."""
 DEEPEST_JOINS = 8
 """How many private joins may stand in one another."""
+MOST_COLUMNS = 1_000
+"""How many columns may be named at once."""
 MOST_PUBLIC = 100_000
 """How many values a public table may have that is part of a document."""
 
@@ -373,6 +375,8 @@ def _column_list(given: Any, where: str, *, least: int = 1) -> tuple[str, ...]:
     columns = given if isinstance(given, list | tuple) else [given]
     if not all(isinstance(column, str) for column in columns) or len(columns) < least:
         raise FormatError(f"{where}: expected the name of a column, or a list of them")
+    if len(columns) > MOST_COLUMNS:
+        raise FormatError(f"{where}: there are {len(columns)} columns: at most {MOST_COLUMNS}")
     return read_names(columns, where, least=least)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ from typing import Any
 
 from viameter.errors import FormatError, ParameterError, plain
 from viameter.tables.expressions import Column, Expression, Schema, from_json, to_json
-from viameter.tables.expressions.parsing import parse
+from viameter.tables.expressions.parsing import LONGEST, parse
 from viameter.tables.expressions.writing import written_document
 
 WORD = re.compile(r"[^\W\d]\w*")
@@ -106,9 +107,9 @@ class Formula:
 
     @property
     def words(self) -> frozenset[str]:
-        """The columns that it may read: of one that is text, every word in it."""
+        """The columns that it may read: of one that is text, every name in it, as Python reads names."""
         written = self.to_json()
-        return frozenset(WORD.findall(written) if isinstance(written, str) else _columns(written))
+        return _names(written) if isinstance(written, str) else frozenset(_columns(written))
 
     def to_json(self) -> Any:
         """As it was written."""
@@ -116,7 +117,18 @@ class Formula:
 
     def __repr__(self) -> str:
         written = self.to_json()
-        return written if isinstance(written, str) else written_document(written)
+        try:
+            return written if isinstance(written, str) else written_document(written)
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+            return self.written.text  # it is no expression, which is said when it is read
+
+
+def _names(text: str) -> frozenset[str]:
+    try:
+        tree = ast.parse(text[:LONGEST].strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(WORD.findall(text))  # refused when it is read
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def _columns(document: Any) -> Iterator[str]:

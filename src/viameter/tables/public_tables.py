@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from viameter.errors import ParameterError, plain
@@ -23,6 +24,12 @@ class PublicTable:
 
     columns: Mapping[str, tuple[Any, ...]]
     schema: Schema
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PublicTable, (dict(self.columns), self.schema)
 
     @property
     def size(self) -> int:

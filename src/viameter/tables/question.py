@@ -172,6 +172,10 @@ def read_aggregates(named: Mapping[str, Any], groups: Groups) -> Aggregates:
     for part in parts:
         if part in groups.columns:
             raise ParameterError(f"agg: {part!r} is the name of a column that groups rows; choose another")
+        if any(f"{part}{end}" in groups.columns for end in ("_lower", "_upper")):
+            raise ParameterError(
+                f"agg: an end of the interval of {part!r} is called as a column that groups rows; choose another name"
+            )
         if part in [f"{other}{end}" for other in parts for end in ("_lower", "_upper")]:
             raise ParameterError(f"agg: {part!r} is what an end of another aggregate's interval is called; rename it")
         if parts.count(part) > 1:

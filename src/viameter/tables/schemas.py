@@ -63,6 +63,8 @@ def derived_schema(schema: Schema, columns: Mapping[str, Expression]) -> Schema:
 
 def selected_schema(schema: Schema, names: Sequence[str]) -> Schema:
     """These columns alone."""
+    if len(set(names)) < len(names):
+        raise ParameterError("select: a column is named twice")
     return Schema({name: schema.require(name) for name in names}, required=schema.required)
 
 
@@ -81,10 +83,12 @@ def joined_schema(
     both = [name for name in added if name in mine]
     if both:
         raise ParameterError(f"join: both tables have the column {both[0]!r}; select or rename it away first")
+    # Of a public table, nothing is known of NULL; of a private one, of the columns that are taken over.
+    filled = frozenset() if is_public else theirs.required.intersection(added)
     if is_public:
         for name in added:
             require_own(name)
-    schema = Schema({**dict(mine), **added}, required=mine.required | (frozenset() if is_public else theirs.required))
+    schema = Schema({**dict(mine), **added}, required=mine.required | filled)
     require_apart(schema, added)
     return schema
 

@@ -295,6 +295,8 @@ class Table:
         a delta.
         """
         keys, edges = (list(given) if isinstance(given, Iterator) else given for given in (keys, edges))
+        if isinstance(keys, Mapping):
+            keys = {name: list(values) if isinstance(values, Iterator) else values for name, values in keys.items()}
         names = read_names(columns, "group_by")
         # Keys and edges that make no sense are refused here, and keys to be found where nothing may be found.
         require_groups(self.schema, names, keys=keys, edges=edges, other=other)

@@ -5,20 +5,40 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from viameter.tables.expressions.document import to_json
-from viameter.tables.expressions.nodes import Call, Expression
+from viameter.errors import ViameterError
+from viameter.tables.expressions.document import from_json, to_json
+from viameter.tables.expressions.nodes import Call, Column, Expression
+from viameter.tables.expressions.schema import Schema
 
 INFIX = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "&", "or": "|",
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "modulo": "%",
 }  # fmt: skip
 PREFIX = {"not": "~", "negate": "-"}
+CONSTANTS = ("True", "False", "None")
 FUNCTIONS = {"absolute": "abs", "least": "least", "greatest": "greatest"}
 
 
 def written(expression: Expression) -> str:
-    """The expression as text, without the casts to REAL that were put in by themselves."""
-    return written_document(_document(expression))
+    """The expression as text, without the casts to REAL that were put in by themselves.
+
+    Two that mean different things have different texts: questions are told apart by them. Where the casts that are put
+    in by themselves are not those that are there, all of them are shown.
+    """
+    seen = _document(expression)
+    types = {}
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Column):
+            types[one.name] = one.type
+        elif isinstance(one, Call):
+            waiting += one.arguments
+    try:
+        is_faithful = from_json(seen, Schema(types)).key == expression.key
+    except ViameterError:
+        is_faithful = False
+    return written_document(seen if is_faithful else to_json(expression))
 
 
 def written_document(document: Any) -> str:
@@ -27,7 +47,7 @@ def written_document(document: Any) -> str:
         return repr(document)
     if "column" in document:
         name = document["column"]
-        return name if str(name).isidentifier() else f"column({name!r})"
+        return name if str(name).isidentifier() and name not in CONSTANTS else f"column({name!r})"
     if "value" in document:
         value, kind = document["value"], str(document.get("kind")).upper()
         is_time = isinstance(value, str) and kind in ("DATE", "TIMESTAMP")
@@ -65,7 +85,7 @@ def _document(expression: Expression) -> Any:
     if not isinstance(expression, Call):
         return to_json(expression)
     parts = [_document(argument) for argument in expression.arguments]
-    return {"operation": expression.operation, "arguments": parts, "options": expression.options}
+    return {"operation": expression.operation, "arguments": parts, "options": list(expression.options)}
 
 
 def _inner(document: Any, loose: Container[str] = (*INFIX, *PREFIX)) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -25,7 +26,7 @@ from viameter.tables.preview import Preview, PreviewRow
 from viameter.tables.question import HeavyHitters, Top
 from viameter.tables.ranking import TopKeys, top_keys
 from viameter.tables.relation import Relation
-from viameter.tables.selection import Selection, require_delta, require_keys, select_keys, sortable
+from viameter.tables.selection import Selection, key_limits, require_delta, require_keys, select_keys, sortable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Ranking(Plan[Ranked]):
         """The plan for rows by group, of which limits are asked."""
         require_top(grouping, asked)
         relation = relation.derive(grouping.derived) if grouping.derived else relation
+        limits_of(relation, limits)  # what nothing limits is refused here
         name = name_of(relation, f"group_by({', '.join(grouping.shown)}).{asked}")
         return cls(relation, grouping, asked, limits, setting, name)
 
@@ -138,12 +140,15 @@ class FrequentKeys(Plan[Answer]):
         """The plan for rows, of which limits are asked."""
         require_delta(setting.measure.zero)
         require_keys(relation.schema, asked.columns)
+        key_limits(relation, limits)  # what nothing limits is refused here
         return cls(relation, asked.columns, limits, setting, name_of(relation, str(asked)))
 
     @property
     def count(self) -> str:
         """What the column of counts is called: "units", unless a key is."""
-        return next(name for name in ("units", "count", "units_of_key") if name not in self.columns)
+        named = itertools.chain(("units", "count"), (f"units_{number}" for number in itertools.count(2)))
+        taken = set(self.columns)
+        return next(name for name in named if not {name, f"{name}_lower", f"{name}_upper"} & taken)
 
     def loss(self, cost: Cost) -> Loss:
         """What is to be spent."""

@@ -50,11 +50,19 @@ class Known:
         return self.unit.column if isinstance(self.unit, Unit) else self.unit
 
 
+NO_TABLES = frozenset({"only", "lateral", "table"})
+"""Words of SQL that stand before the name of a table."""
+
+
 class Sources:
     """Reads the rows of a SELECT."""
 
     def __init__(self, text: Text, known: Known) -> None:
         self.text, self.known, self.tables = text, known, 0
+        self.used: set[int] = set()
+        """What WITH names and is read somewhere."""
+        self.private = ""
+        """What FROM calls the private table, if there is but one."""
 
     def rows(self, select: Any, ctes: Mapping[str, Any]) -> Scope:
         """The rows that FROM, its joins and WHERE give; and what WITH names is read where it is used."""
@@ -72,7 +80,15 @@ class Sources:
             predicate = scope.scalars(self.text).read(where.this)
             self._require_truth(predicate, where.this)
             scope = scope.filtered(predicate)
+        self._require_used(select)
         return scope
+
+    def _require_used(self, select: Any) -> None:
+        """Refuse what WITH names and nothing reads: it may have been meant where another name stands."""
+        given = select.args.get("with_") or select.args.get("with")
+        for one in () if given is None else given.expressions:
+            if id(one.this) not in self.used:
+                raise self.text.at(one, f"{one.alias} is named here and not used: FROM {one.alias}, or leave it out")
 
     def _require_truth(self, predicate: Scalar, node: Any) -> None:
         if predicate.expression is not None and predicate.expression.type.kind.value != "BOOLEAN":
@@ -86,8 +102,11 @@ class Sources:
         if given.args.get("recursive"):
             raise self.text.at(given, "WITH RECURSIVE is not read")
         found = dict(ctes)
-        for one in given.expressions:
-            self.only(one, "this", "alias")
+        names = [one.alias.casefold() for one in given.expressions]
+        for place, one in enumerate(given.expressions):
+            self._only_named(one)
+            if names[place] in names[:place]:
+                raise self.text.at(one, f"two parts of WITH are called {one.alias}: give one another name")
             # Each knows those before it, and not itself.
             found[one.alias.casefold()] = (one.this, dict(found))
         return found
@@ -98,25 +117,33 @@ class Sources:
             if value and name not in names:
                 raise self.text.at(node, f"{name.strip('_').upper()} is not read in this place; leave it out")
 
+    def _only_named(self, node: Any) -> None:
+        """Refuse all but rows and the name that they are given: columns are named where they are selected."""
+        self.only(node, "this", "alias")
+        alias = node.args.get("alias")
+        if alias is not None:
+            self.only(alias, "this")
+            if type(alias.this).__name__ != "Identifier":
+                raise self.text.at(node, "expected a name for it, as in AS late")
+
     def _table(self, node: Any, ctes: Mapping[str, Any]) -> Scope | PublicTable:
         kind = type(node).__name__
         self.tables += 1
         if self.tables > MOST_TABLES:
             raise self.text.at(node, f"at most {MOST_TABLES} tables are read, each as often as it is named")
         if kind == "Subquery":
-            self.only(node, "this", "alias")
+            self._only_named(node)
             return self._subquery(node.this, node.alias, ctes)
         if kind == "Unnest":
             raise self.text.at(node, "UNNEST lists groups: write FROM table RIGHT JOIN UNNEST([...]) AS name ON ...")
         if kind != "Table" or type(node.this).__name__ != "Identifier":
             raise self.text.at(node, "FROM takes the name of a table, or a subquery in parentheses")
-        self.only(node, "this", "alias")
-        if node.args.get("alias") is not None:
-            self.only(node.args["alias"], "this")
+        self._only_named(node)
         name = node.name
         alias = node.alias or name
         if name.casefold() in ctes:
             select, before = ctes[name.casefold()]
+            self.used.add(id(select))
             return self._subquery(select, alias, before)
         public = _by_name(self.known.public, name)
         if public is not None:
@@ -127,6 +154,12 @@ class Sources:
         schemas = self.known.schemas
         if schemas is None or isinstance(schemas, Schema):
             table, schema = "", schemas
+            self.private = self.private or name
+            if name.casefold() in NO_TABLES:
+                raise self.text.at(node, f"{name.upper()} is not read in this place; leave it out")
+            if name.casefold() != self.private.casefold():
+                known = ", ".join([self.private, *self.known.public])
+                raise self.text.at(node, f"there is no table {name}; there are {known}")
         else:
             found = _by_name(schemas, name)
             if found is None:
@@ -171,6 +204,9 @@ class Sources:
             # A column keeps the name that it has, if that was written with other capitals.
             shown[scalar.column if inner is node and scalar.column is not None else name] = scalar
         made = {name: scalar for name, scalar in shown.items() if scalar.column != name}
+        for name in made if with_all and scope.schema is not None else ():
+            if scope.schema is not None and name in scope.schema:
+                raise self.text.at(select, f"two columns are called {name}, one of them by *: give it another name")
         unit = {name for name, scalar in shown.items() if scalar.column in scope.unit}
         unit |= {name for name in scope.unit if with_all and name not in shown}
         found = scope.derived(made)
