@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,10 +23,17 @@ class _Finder(MetaPathFinder, Loader):
         self.old = old
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self, is_package=True) if name.startswith(f"{self.old}.") else None
+        if not name.startswith(f"{self.old}.") or importlib.util.find_spec(self.now(name)) is None:
+            return None
+        return ModuleSpec(name, self, is_package=True)
+
+    def now(self, name: str) -> str:
+        """What a module is called now."""
+        return f"{HOME}{name.removeprefix(self.old)}"
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = importlib.import_module(f"{HOME}{spec.name.removeprefix(self.old)}")
+        module = importlib.import_module(self.now(spec.name))
+        warnings.warn(f"{spec.name} is called {module.__name__} now", DeprecationWarning, stacklevel=5)
         spec.loader_state = module.__spec__
         return module
 

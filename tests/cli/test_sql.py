@@ -74,7 +74,7 @@ def test_a_text_may_stand_in_a_file(visits: Path) -> None:
     ("text", "options", "said"),
     [
         ("SELECT MIN(wait) FROM visits", [], "line 1, column 8"),
-        (COUNT, [], "give spend=..."),
+        (COUNT, [], "Give --spend"),
         (COUNT, ["--key", "May"], "--ledger"),
         (COUNT, ["--certificate", "x"], "add --release"),
         (COUNT, ["--dry-run", "5", "--release"], "made-up rows"),

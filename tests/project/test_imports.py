@@ -66,3 +66,15 @@ except AttributeError:
     done = subprocess.run([sys.executable, "-W", "always", "-c", program], check=True, capture_output=True, text=True)
     assert "viameter.query is called viameter.tables now: viameter.tables.per" in done.stderr
     assert done.stdout == "no nonsense\n"
+
+
+def test_classes_of_the_client_that_were_renamed_are_those_of_tables() -> None:
+    from viameter.service import client
+    from viameter.tables import Answer, Query
+
+    with pytest.warns(DeprecationWarning, match="RemoteAnswer is viameter.tables.Answer now"):
+        assert client.RemoteAnswer is Answer
+    with pytest.warns(DeprecationWarning, match="RemoteRanking is viameter.tables.Query now"):
+        assert client.RemoteRanking is Query
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = client.nonsense

@@ -21,9 +21,16 @@ from tests.tables.quiet import DEPRECATIONS, without_warnings_of_engines
 if TYPE_CHECKING:
     from viameter.tables.engines import EngineTable
 
-ALL = ("duckdb", "postgres", "pyspark")
+ALL = ("duckdb", "postgres", "pyspark", "connect")
+ON_SPARK = ("pyspark", "connect")
+"""Of these, a session of this process, and one of Spark Connect with a server in a process of its own."""
 CHOSEN = tuple(name for name in os.environ.get("VIAMETER_ENGINES", ",".join(ALL)).split(",") if name)
-NEEDED_BY = {"postgres_url": "postgres", "postgres_backend": "postgres", "spark_session": "pyspark"}
+NEEDED_BY = {
+    "postgres_url": "postgres",
+    "postgres_backend": "postgres",
+    "spark_session": "pyspark",
+    "connect_session": "connect",
+}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -36,6 +43,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.filterwarnings(f"ignore:{message}:{kind.__name__}"))
             if _needs_spark(item):
                 item.add_marker(pytest.mark.spark)
+            if _backend(item) == "connect":
+                # The suite of all engines takes as long once more; what is special to it is in test_connect.
+                item.add_marker(pytest.mark.long)
     left_out = [item for item in items if item.path.is_relative_to(here) and not _is_chosen(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -43,11 +53,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _needs_spark(item: pytest.Item) -> bool:
-    if "spark_session" in getattr(item, "fixturenames", ()):
+    if {"spark_session", "connect_session"} & set(getattr(item, "fixturenames", ())):
         return True
-    # The engine of `backend` is asked for by its name, so that its fixture is not among those of the test.
+    return _backend(item) in ON_SPARK
+
+
+def _backend(item: pytest.Item) -> str | None:
+    """The engine that a test is run on: asked for by its name, so that its fixture is not among those of the test."""
     made = getattr(item, "callspec", None)
-    return made is not None and made.params.get("backend") == "pyspark"
+    return None if made is None else made.params.get("backend")
 
 
 def _is_chosen(item: pytest.Item) -> bool:
@@ -109,7 +123,34 @@ def spark_backend(spark_session: Any) -> Any:
     return Spark().connect(spark_session)
 
 
-BACKENDS = {"duckdb": "duckdb_backend", "postgres": "postgres_backend", "pyspark": "spark_backend"}
+@pytest.fixture(scope="session")
+def connect_session() -> Iterator[Any]:
+    """A session of Spark Connect, of a server in a process of its own."""
+    from tests.tables.engines.connect_server import running_connect_server
+
+    with TemporaryDirectory(prefix="viameter-connect-") as folder, running_connect_server(Path(folder)) as url:
+        # Not by way of `pyspark.sql`, which has one session in a process, of either kind.
+        from pyspark.sql.connect.session import SparkSession
+
+        session = SparkSession.builder.remote(url).create()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect_backend(connect_session: Any) -> Any:
+    """An Ibis backend of the session."""
+    from viameter.tables.engines.spark import Spark
+
+    return Spark().connect(connect_session)
+
+
+BACKENDS = {
+    "duckdb": "duckdb_backend",
+    "postgres": "postgres_backend",
+    "pyspark": "spark_backend",
+    "connect": "connect_backend",
+}
 
 
 @pytest.fixture(scope="session", params=CHOSEN)

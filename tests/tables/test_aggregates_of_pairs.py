@@ -38,8 +38,9 @@ def test_documents_are_read_as_they_were_written(word: str) -> None:
     assert aggregate_from_json(document, "here") == made
     by_name = {**document, "bounds": {"x": [0, 240], "y": [0, 10]}}
     assert aggregate_from_json(by_name, "here") == made
-    derived = {word: "x", "bounds": [[0, "1/3"], [1, 2]], **({"on": [{"column": "y"}]} if "on" in document else {})}
-    derived |= {} if "on" in document else {"y": {"operation": "absolute", "arguments": [{"column": "y"}]}}
+    other: Any = {"operation": "absolute", "arguments": [{"column": "y"}]}
+    options: dict[str, Any] = {"on": [{"column": "y"}]} if "on" in document else {"y": other}
+    derived: dict[str, Any] = {word: "x", "bounds": [[0, "1/3"], [1, 2]], **options}
     read = aggregate_from_json(derived, "here")
     assert aggregate_from_json(read.to_json(), "here") == read
 
@@ -91,13 +92,20 @@ def test_a_regression_has_two_numbers_that_share_their_statistics() -> None:
 
 
 def test_rows_without_one_of_both_values_count_in_no_sum() -> None:
-    rows = [{"x": 3, "y": 4}, {"x": None, "y": 9}, {"x": 200, "y": None}, {"x": 240, "y": 10}, {"x": None, "y": None}]
+    rows: list[dict[str, Any]] = [
+        {"x": 3, "y": 4},
+        {"x": None, "y": 9},
+        {"x": 200, "y": None},
+        {"x": 240, "y": 10},
+        {"x": None, "y": None},
+    ]
     whole = [row for row in rows if None not in row.values()]
     for reading in read_together({name: make() for name, make in ASKED.items()}, SCHEMA, "laplace").values():
-        for statistic in reading.statistics:
-            assert isinstance(statistic, Total)
-            assert sum(map(statistic.evaluate, rows)) == sum(map(statistic.evaluate, whole))
-        assert sum(map(reading.statistics[-1].evaluate, rows)) == 2  # type: ignore[union-attr]
+        totals = [one for one in reading.statistics if isinstance(one, Total)]
+        assert len(totals) == len(reading.statistics)
+        for total in totals:
+            assert sum(total.evaluate(row) for row in rows) == sum(total.evaluate(row) for row in whole)
+        assert sum(totals[-1].evaluate(row) for row in rows) == 2
 
 
 def test_sums_are_those_of_a_mean_and_a_variance_where_no_row_can_be_without_a_value() -> None:

@@ -460,7 +460,7 @@ def test_what_is_nested_less_deeply_is_refused_when_it_meets_columns() -> None:
             deep = {"operation": "not", "arguments": [deep]}
         if depth > 50:
             with pytest.raises((FormatError, ParameterError)):
-                table.asking({"filter": deep})
+                table.query({"filter": deep})
     assert table.history == ()
 
 
@@ -503,7 +503,7 @@ def test_documents_of_wrong_types_are_refused_or_are_questions(good: dict[str, A
     # What is read can be written, and is then the same; against columns it is refused in words, or has a name.
     assert question_from_json(json.loads(json.dumps(question_to_json(question)))) == question
     with suppress(ViameterError):
-        assert repr(table.asking(question))
+        assert repr(table.query(question))
     assert table.history == ()
 
 
@@ -520,7 +520,7 @@ def test_steps_of_wrong_types_are_refused_or_are_steps(made: list[dict[str, Any]
         return
     assert question_from_json(json.loads(json.dumps(question_to_json(question)))) == question
     with suppress(ViameterError):
-        assert repr(table.asking(question))
+        assert repr(table.query(question))
 
 
 @settings(max_examples=400, deadline=None)
@@ -616,6 +616,19 @@ def test_columns_first_and_one_filter_then_are_the_same_rows(made: tuple[Step, .
         assert Filter not in kinds[:-1]
 
 
+def test_columns_that_are_made_at_once_of_one_another_stay_one_step() -> None:
+    table = opened()
+    swapped = Derive((("wait", Formula.of(column["cost"] * 4)), ("cost", Formula.of(column["wait"] + 0.5))))
+    question = Question(Source("", (swapped,)), asked=ROWS_COUNTED)
+    assert plainly(question) == question and question_to_json(question)["version"] == 2
+    one_by_one = Source("", tuple(Derive((pair,)) for pair in swapped.columns))
+    assert rows_of(table, one_by_one) != rows_of(table, question.source)
+    apart = Derive((("x", Formula.of(column["cost"] * 4)), ("y", Formula.of(column["wait"] + 1))))
+    made = Question(Source("", (apart,)), asked=ROWS_COUNTED)
+    assert [len(step.columns) for step in plainly(made).source.steps if isinstance(step, Derive)] == [1, 1]
+    assert rows_of(table, plainly(made).source) == rows_of(table, made.source)
+
+
 def test_what_cannot_be_put_in_that_order_stays_as_it_is() -> None:
     asked = ROWS_COUNTED
     twice, keep = Derive((("wait", Formula.of(column["wait"] * 2)),)), Filter(Formula.of(column["wait"] > 10))
@@ -637,15 +650,16 @@ def test_what_cannot_be_put_in_that_order_stays_as_it_is() -> None:
 def test_a_question_from_elsewhere_is_asked_of_the_rows_of_a_table() -> None:
     table = opened()
     late = table.filter("wait > 10").limit(rows=1)
-    asked = late.asking({"filter": "cost > 2", "limit": {"rows": 1, "keep": "uniform"}})
+    asked = late.query({"filter": "cost > 2", "limit": {"rows": 1, "keep": "uniform"}})
     assert asked.question.source.steps == (Filter(Formula.of("wait > 10")), Filter(Formula.of("cost > 2")))
     assert asked.question.limits == Limits(rows=1, keep="uniform")
-    assert table.asking(asked.to_json()).question == asked.question
+    assert late.query({"limit": {"groups": 1}}).question.limits == Limits(rows=1, groups=1)
+    assert table.query(asked.to_json()).question == asked.question
     assert repr(asked) == "filter(wait > 10).filter(cost > 2.0).agg(n)"
     with pytest.raises(ParameterError, match="of the table 'drugs', not ''"):
-        table.asking({"table": "drugs"})
+        table.query({"table": "drugs"})
     with pytest.raises(ParameterError, match="more than the table allows"):
-        table.asking({"limit": {"rows": 2}})
+        table.query({"limit": {"rows": 2}})
 
 
 def test_questions_that_people_write_are_those_of_documents() -> None:
@@ -674,8 +688,8 @@ def test_questions_that_people_write_are_those_of_documents() -> None:
     ]  # fmt: skip
     for query, document in pairs:
         assert query.question == question_from_json(document)
-        assert table.asking(document).question == query.question
-        assert table.asking(query.to_json()).plan is query.plan
+        assert table.query(document).question == query.question
+        assert table.query(query.to_json()).plan is query.plan
 
 
 def test_groups_that_are_no_groups_are_refused() -> None:

@@ -37,7 +37,7 @@ def units(table: Any) -> set[str]:
 
 def near(kept: set[str], share: float, of: int = 2000) -> bool:
     """Whether so many are kept as a share of them, but for a chance below 1e-9 (Hoeffding)."""
-    return abs(len(kept) - share * of) < 3.3 * of**0.5
+    return bool(abs(len(kept) - share * of) < 3.3 * of**0.5)
 
 
 def test_a_sample_keeps_about_so_many_units_with_all_of_their_rows() -> None:
@@ -56,8 +56,8 @@ def test_two_questions_of_one_table_are_of_the_same_units() -> None:
     assert first.source == second.source and first.relation is second.relation
     assert units(table.filter(table["x"] >= 0).sample("1/2")) == units(first)
     assert units(table.derive(y=table["x"] + 1).sample("1/2").select("y", "u")) == units(first)
-    assert units(table.asking({"steps": [{"sample": "1/2"}]}).table) == units(table)
-    asked = table.asking({"steps": [{"sample": "1/2"}]}).question.source
+    assert units(table.query({"steps": [{"sample": "1/2"}]}).table) == units(table)
+    asked = table.query({"steps": [{"sample": "1/2"}]}).question.source
     assert units(type(table)(table.session, asked)) == units(first)
     loud = vm.zcdp(10**6)
     counts = {int(table.sample("1/2").agg(n=vm.count()).release(spend=loud)["n"].value[0]) for _ in range(5)}
@@ -241,7 +241,8 @@ def test_what_is_no_fraction_is_refused_and_rows_without_names_have_no_sample() 
     for wrong in (0, -1, "3/2", 2):
         with pytest.raises(vm.errors.NumberError, match="is not between 0 and 1"):
             table.sample(wrong)
-    for wrong in (0.5, "half", None, [1]):
+    others: list[Any] = [0.5, "half", None, [1]]
+    for wrong in others:
         with pytest.raises(vm.errors.NumberError, match="fraction"):
             table.sample(wrong)
     with pytest.raises(ParameterError, match="hides single rows, which have no name to be sampled by"):

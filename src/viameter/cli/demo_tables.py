@@ -18,6 +18,7 @@ from viameter.cli.demo_ledger import indent as _indent
 from viameter.cli.demo_ledger import released, show_ledger, show_what_was_spent, start_over
 from viameter.errors import OverBudget
 from viameter.ledger import Ledger
+from viameter.tables import Answer, Query, Table
 from viameter.tables.report import Report
 from viameter_check import check
 
@@ -37,10 +38,12 @@ def load_flights() -> Any:
     return pd.read_csv(Path(found.origin).parent / "data" / "flights.csv.zip")
 
 
-def open_flights(book: Ledger) -> Any:
+def open_flights(book: Ledger) -> Table:
     """The flights under a budget; each airplane is protected, and at most 30 of its flights count in a question."""
     unit = vm.per("tailnum", rows=30)
-    return vm.open(load_flights(), unit=unit, budget=vm.zcdp(4), ledger=book, dataset="flights", by="demo")
+    rows: pd.DataFrame = load_flights()
+    flights: Table = vm.open(rows, unit=unit, budget=vm.zcdp(4), ledger=book, dataset="flights", by="demo")
+    return flights
 
 
 def show_questions(say: Say, *, report: str | None, ledger: str | None) -> None:
@@ -72,6 +75,7 @@ def _show_questions(say: Say, book: Ledger, report: str | None) -> None:
         say(_indent(f"   {row['carrier']}  released: {row['n']}"))
     say(_indent("   ...\n"))
     _show_planes(say, flights)
+    _show_in_sql(say, flights, by_carrier)
     say(_indent(f"spent {flights.spent!r}, left {flights.left!r}; {answer.guarantee!r}"))
     held = "it holds" if check(answer.certificate().text).ok else "NO"
     say(_indent(f"its certificate, derived again by a checker that shares no code: {held}"))
@@ -81,7 +85,7 @@ def _show_questions(say: Say, book: Ledger, report: str | None) -> None:
     show_ledger(say, book, flights, by_carrier, answer)
 
 
-def _show_planes(say: Say, flights: Any) -> None:
+def _show_planes(say: Say, flights: Table) -> None:
     """Ask for numbers that a limit on rows need not touch, and for a quantile that is picked."""
     asked = flights.agg(planes=vm.count_units(), median=vm.median("dep_delay", bounds=(-30, 180), interval=False))
     (row,) = released(asked, vm.zcdp("1/10"), "airplanes and their median delay").to_dicts()
@@ -90,6 +94,20 @@ def _show_planes(say: Say, flights: Any) -> None:
     say(
         _indent(f"{row['median']:.0f} minutes: picked, with a chance that falls with the rows between a pick and it.\n")
     )
+
+
+def _show_in_sql(say: Say, flights: Table, by_carrier: Query[Answer]) -> None:
+    """Write the first question in SQL, which is the same value, and ask for a line through two columns."""
+    listed = ", ".join(f"'{carrier}'" for carrier in CARRIERS)
+    text = f"SELECT c, COUNT(*) AS n FROM flights RIGHT JOIN UNNEST([{listed}]) AS c ON carrier = c GROUP BY c"
+    is_same = flights.sql(text).query.question == by_carrier.question
+    said = "read from SQL it is the same value" if is_same else "NO: read from SQL it is another one"
+    say(_indent(f"a question is data: {said}, and would have the same answer under the same key."))
+    delays = {"arr_delay": (-60, 240), "dep_delay": (-30, 180)}
+    line = flights.agg(line=vm.regression("arr_delay", on=["dep_delay"], bounds=delays))
+    (row,) = released(line, vm.zcdp("1/10"), "arrivals by departures").to_dicts()
+    lower, upper = row["line_dep_delay_lower"], row["line_dep_delay_upper"]
+    say(_indent(f"A minute later off, {lower:.2f} to {upper:.2f} minutes later there: a slope with its interval.\n"))
 
 
 def _report(flights: Any, by_carrier: Any, preview: Any, answer: Any) -> Report:

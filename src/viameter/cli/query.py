@@ -20,6 +20,7 @@ from viameter.tables.table import Query, Table
 from viameter.tables.units import read_unit
 
 Say = Callable[..., None]
+ENDS = "this budget ends with the command, and the next one begins with all of it again: a ledger keeps what is spent"
 TABLE_KEYS = {
     "source",
     "table",
@@ -131,6 +132,8 @@ def _release(table: Any, asked: list[Any], request: Request, say: Say) -> int:
         budgets = table.budgets
         for words in budget_words(budgets, binding(budgets)):
             say(f"{words}{made_up}")
+        if table.ledger is None and not practice:
+            say(ENDS)
     return code
 
 
@@ -153,7 +156,7 @@ def _read_entry(table: Table, entry: Mapping[str, Any], name: str) -> tuple[Quer
     if unknown:
         raise FormatError(f"{name}: unknown key {unknown[0]!r}; known are {', '.join(sorted(ENTRY_KEYS))}")
     written = {word: value for word, value in entry.items() if word not in ("name", "key")}
-    return table.asking(question_from_json(written, name)), cost_from_json(written, name)
+    return table.query(question_from_json(written, name)), cost_from_json(written, name)
 
 
 def _read(file: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from viameter.cli.ledger_values import read_budget
-from viameter.cli.query import open_table
+from viameter.cli.query import ENDS, open_table
 from viameter.errors import AnswerLost, FormatError, OverBudget
 from viameter.tables.preview import binding
 from viameter.tables.showing.words import budget_words
@@ -53,6 +53,8 @@ def run_sql(request: Request, say: Say) -> int:
         _text(request.text), tables={name: _rows(file) for name, file in _pairs(request.public, "--public")}
     )
     spend = None if request.spend is None else read_budget(request.spend, "--spend")
+    if spend is None and question.asked.loss is None:
+        raise FormatError("what may the question cost? Give --spend, as in --spend 'zcdp 1/100', or write OPTIONS(...)")
     preview = question.preview(spend=spend)
     if not request.release and request.dry_run is None:
         return _preview(preview, request, say)
@@ -84,12 +86,15 @@ def _show(table: Any, answer: Any, request: Request, say: Say) -> None:
     is_practice = request.dry_run is not None
     if request.as_json:
         amounts = {"made_up_rows": is_practice, "loss": answer.loss.to_json(), "left": table.left.to_json()}
-        say(json.dumps({**amounts, "rows": answer.to_dicts()}, indent=2, default=str))
+        said = {"covers": answer.answer.covers, "notes": list(answer.answer.notes)}
+        say(json.dumps({**amounts, "rows": answer.to_dicts(), **said}, indent=2, default=str))
         return
     say(f"{answer!r}\n")
     made_up = " (of made-up rows: nothing was spent)" if is_practice else ""
     for words in budget_words(table.budgets, binding(table.budgets)):
         say(f"{words}{made_up}")
+    if request.ledger is None and not is_practice:
+        say(ENDS)
 
 
 def _table(request: Request) -> dict[str, Any]:

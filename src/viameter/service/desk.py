@@ -397,7 +397,7 @@ def _read(table: Table, document: Mapping[str, Any]) -> tuple[Query[Any], Cost]:
     """The question of a document, of a table, and what it may cost."""
     written, cost = question_from_json(document), cost_from_json(document)
     try:
-        question = table.asking(written)
+        question = table.query(written)
     except (ParameterError, NoTheorem) as first:
         found = check(written, table.schema, unit=table.unit, measure=table.backend.measure)
         raise Problem(422, "invalid", str(first), {"problems": problems_in_words(written, found)}) from None

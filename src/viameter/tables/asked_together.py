@@ -100,7 +100,8 @@ class Together:
     @property
     def session(self) -> Session:
         """What all are charged to."""
-        return next(iter(self.questions.values())).table.session
+        first = next(iter(self.questions.values())).table
+        return first._session("together", "release the questions one by one")
 
     @property
     def share(self) -> Fraction:

@@ -70,12 +70,11 @@ class _Checker:
             schema = yield from self._after(step, schema, f"steps[{place}]", unknown)
         yield from _problem("limit", lambda: require_limits(self.unit, question.limits))
         yield from _problem("limit", lambda: require_order(schema, question.limits))
+        found: list[Grouping] = []
         # What a part that is wrong would have made is not missed once more.
         if not unknown.intersection(question.groups.columns):
-            found: list[Grouping] = []
             yield from _problem("groups", lambda: found.append(grouping(schema, question.groups)))
-            if found:
-                yield from self._asked(question, schema, found[0], unknown)
+        yield from self._asked(question, schema, found[0] if found else None, unknown)
 
     def _after(self, step: Step, schema: Schema, place: str, unknown: set[str]) -> Generator[Problem, None, Schema]:
         place = f"{place}.{type(step).__name__.lower()}"
@@ -98,9 +97,11 @@ class _Checker:
                 made = Schema({**dict(made), **dict(after)}, required=after.required) if len(parts) > 1 else after
         return made
 
-    def _asked(self, question: Question, schema: Schema, grouped: Grouping, unknown: set[str]) -> Iterator[Problem]:
+    def _asked(
+        self, question: Question, schema: Schema, grouped: Grouping | None, unknown: set[str]
+    ) -> Iterator[Problem]:
         asked = question.asked
-        if grouped.keys is None and isinstance(asked, Aggregates):
+        if grouped is not None and grouped.keys is None and isinstance(asked, Aggregates):
             yield from _problem("groups", lambda: require_delta(self.measure.zero))
         match asked:
             case Aggregates(named):
@@ -109,7 +110,7 @@ class _Checker:
                     if not unknown & aggregate.reads:
                         parts = aggregate.parts(name).values()
                         yield from _problem(f"aggregates.{name}", partial(_read, parts, schema, kind))
-            case Top():
+            case Top() if grouped is not None:
                 yield from _problem("top", lambda: require_top(grouped, asked))
             case HeavyHitters(columns):
                 yield from _problem("heavy_hitters", lambda: require_delta(self.measure.zero))

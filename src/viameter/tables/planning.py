@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -171,7 +172,9 @@ def read_spend(spend: Any, measure: Measure) -> Loss:
 
 def _example(measure: Measure) -> str:
     examples = {PureDP: pure("1/10"), ZCDP: zcdp("1/100"), ApproxDP: approx("1/10", 0)}
-    return repr(examples.get(measure, approx_zcdp("1/100", 0)))
+    written = repr(examples.get(measure, approx_zcdp("1/100", 0)))
+    # As it would be typed: fractions are text, so that they are exact.
+    return "vm." + re.sub(r"\d+/\d+", lambda found: f"'{found[0]}'", written)
 
 
 def _parts(

@@ -18,7 +18,7 @@ from viameter.tables.answer import Answer, FoundBounds, Ranked
 from viameter.tables.backend import Backend
 from viameter.tables.bounding import Limits
 from viameter.tables.contributing import require_limits, require_order, require_rows_of_units
-from viameter.tables.cost import Cost
+from viameter.tables.cost import COST_KEYS, Cost
 from viameter.tables.document import question_from_json, question_to_json
 from viameter.tables.expressions import Column, Expression, Schema
 from viameter.tables.formula import Formula
@@ -131,7 +131,7 @@ class Query(Generic[A_co]):
         return found.loss
 
     def to_json(self) -> dict[str, Any]:
-        """The question as a document, as query files and requests have it; `table.asking` reads it back."""
+        """The question as a document, as query files and requests have it; `table.query` reads it back."""
         return question_to_json(self.question)
 
     def __repr__(self) -> str:
@@ -354,11 +354,13 @@ class Table:
         """A question of these rows, refused here if it cannot be answered."""
         return self._query(Question(self.source, self.limits, All() if groups is None else groups, asked))
 
-    def asking(self, question: Question | Mapping[str, Any]) -> Query[Any]:
+    def query(self, question: Question | Mapping[str, Any]) -> Query[Any]:
         """A question that was written elsewhere, as a value or a document: of the rows of this table.
 
         Its steps come after those of this table, and its limits tighten those of this table.
         """
+        if isinstance(question, Mapping) and (cost := sorted(COST_KEYS.intersection(question))):
+            raise ParameterError(f"{', '.join(cost)}: no part of a question: give it to preview or release")
         written = question if isinstance(question, Question) else question_from_json(question)
         if written.source.table not in ("", self.source.table):
             raise ParameterError(f"the question is of the table {written.source.table!r}, not {self.source.table!r}")

@@ -332,10 +332,11 @@ READING = """
 import json, sys
 import viameter as vm
 from viameter.tables.cost import cost_from_json
+from viameter.tables.document import question_from_json
 table = vm.open({"wait": [1, 2]}, unit=vm.per_row(), budget=vm.zcdp(1))
 for one in json.load(sys.stdin):
     try:
-        table.asking(one).preview_for(cost_from_json(one))
+        table.query(question_from_json(one)).preview_for(cost_from_json(one))
     except vm.errors.ViameterError:
         pass
 print("done")

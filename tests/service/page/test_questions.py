@@ -248,7 +248,7 @@ SOUND = [
 @pytest.mark.parametrize("form", SOUND)
 def test_what_a_form_asks_is_understood_and_previewed(form: QuestionForm, measure: str) -> None:
     document = document_of(form, COLUMNS, measure)
-    preview = table(measure).asking(document).preview_for(cost_from_json(document))
+    preview = table(measure).query(question_from_json(document)).preview_for(cost_from_json(document))
     # How many numbers the preview has is how many the form asks for.
     assert len(preview.rows) == (len(form.aggregates) or 1)
     assert str(preview.alpha) == q.CONFIDENCES[form.confidence]
@@ -261,7 +261,7 @@ def test_groups_that_are_to_be_found_need_a_delta(measure: str) -> None:
     )
     document = document_of(form, COLUMNS, measure)
     assert document["spend"] == {measure.replace("-", "_"): ["1/10", "1e-7"]} and "keys" not in document
-    assert table(measure).asking(document).preview_for(cost_from_json(document)).fits
+    assert table(measure).query(question_from_json(document)).preview_for(cost_from_json(document)).fits
     with pytest.raises(Misread) as wrong:
         document_of(form, COLUMNS, "zcdp")
     assert "grouping" in wrong.value.problems
@@ -362,10 +362,11 @@ def test_questions_of_the_client_fill_the_form_in() -> None:
     document = {**asked.agg(m=vm.median("pay", bounds=(0, "9/8"))).to_json(), **cost.to_json()}
     form, complete = form_of(document, COLUMNS, "zcdp")
     assert complete and form.conditions == (Condition("wait", "ge", "60"), Condition("ward", "is_in", "A, B"))
-    assert form.aggregates == (Aggregate("median", "pay", "0", "9/8", name="m"),) and form.amount == "1/20"
-    # Without a document, numbers are short.
+    assert form.aggregates == (Aggregate("quantile", "pay", "0", "9/8", "1/2", name="m"),) and form.amount == "1/20"
+    # Without a document, the word is the one that needs least, and numbers are short.
     held, complete = reading_questions.form_of(question_from_json(document), cost, sheet(COLUMNS, "zcdp"))
-    assert complete and (held["aggregate-1-upper"], held["amount"]) == ("1.125", "0.05")
+    assert complete and held["aggregate-1-what"] == "median"
+    assert (held["aggregate-1-upper"], held["amount"]) == ("1.125", "0.05")
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -395,6 +396,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "of no column": ({"aggregates": (Aggregate("mean", "", "0", "1"),)}, "aggregate-1-column"),
     "of text": ({"aggregates": (Aggregate("mean", "ward", "0", "1"),)}, "aggregate-1-column"),
     "no lower": ({"aggregates": (Aggregate("mean", "pay", "", "1"),)}, "aggregate-1-lower"),
+    "no fraction": ({"aggregates": (Aggregate("mean", "pay", "1/0", "2"),)}, "aggregate-1-lower"),
     "turned": ({"aggregates": (Aggregate(), Aggregate("mean", "wait", "5", "1"))}, "aggregate-2-upper"),
     "which quantile": ({"aggregates": (Aggregate("quantile", "wait", "0", "1"),)}, "aggregate-1-q"),
     "quantile of 2": ({"aggregates": (Aggregate("quantile", "wait", "0", "1", "2"),)}, "aggregate-1-q"),

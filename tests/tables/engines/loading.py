@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from viameter.tables.engines import EngineTable
+from viameter.tables.engines.spark import frame_of
 
 
 def loaded(backend: Any, name: str, data: Any) -> EngineTable:
@@ -14,7 +15,7 @@ def loaded(backend: Any, name: str, data: Any) -> EngineTable:
     table = _arrow(data)
     if backend.name == "pyspark":
         # By way of pandas, which Ibis takes, NULL and NaN would become one.
-        backend._session.createDataFrame(table).createOrReplaceTempView(name)
+        frame_of(backend._session, table).createOrReplaceTempView(name)
         return EngineTable(backend.table(name), backend)
     return EngineTable(backend.create_table(name, table, overwrite=True), backend)
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from viameter.errors import ParameterError
-from viameter.tables.engines import EngineTable, open_source, public_table, run, sql_of
+from viameter.tables.engines import EngineTable, open_source, public_table, run
+from viameter.tables.engines.compiled import written_sql
 
 Load = Callable[[Any, str, Any], EngineTable]
 
@@ -45,7 +46,7 @@ def test_a_public_table_goes_when_it_is_out_of_use(backend: Any, load: Load) -> 
     del public
     gc.collect()
     assert run(private, query) == [{"k": 2}]
-    assert name in sql_of(private, query) and name in names_in(backend)
+    assert name in written_sql(private.backend, query) and name in names_in(backend)
     del query
     gc.collect()
     assert run(private, private.expression.agg(n=private.expression.k.max())) == [{"n": 2}]

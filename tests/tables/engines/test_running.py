@@ -26,8 +26,8 @@ from viameter.tables.engines import (
     open_source,
     run,
     running,
-    sql_of,
 )
+from viameter.tables.engines.compiled import written_sql
 from viameter.tables.engines.duckdb import DuckDB
 from viameter.tables.engines.turns import turn_of
 
@@ -192,7 +192,7 @@ def test_a_lost_connection_is_said_and_shows_no_row(postgres_url: str, postgres_
 def test_the_sql_is_that_of_the_engine(backend: Any, load: Load) -> None:
     table = load(backend, "sql_text", {"n": [1]})
     quote = "`" if backend.name == "pyspark" else '"'
-    assert f"{quote}n{quote}" in sql_of(table, table.expression.filter(table.expression.n > 0), pretty=False)
+    assert f"{quote}n{quote}" in written_sql(table.backend, table.expression.filter(table.expression.n > 0))
 
 
 def test_a_verbose_ibis_is_not_told_what_runs(backend: Any, load: Load, capfd: pytest.CaptureFixture[str]) -> None:

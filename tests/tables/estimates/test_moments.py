@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.tables.estimates.laws import grid, law, missed
 from tests.tables.estimates.moments_of_rows import CASES, REACH, noisy_pair, truths
@@ -36,7 +37,7 @@ ESTIMATES: dict[str, Callable[[Pair, Fraction], Estimate]] = {
 ALPHA = F(1, 20)
 
 
-def inside(found: Estimate, truth: Fraction | float) -> np.ndarray:
+def inside(found: Estimate, truth: Fraction | float) -> npt.NDArray[np.bool_]:
     """Where the interval holds a number; floats are compared with a little of slack for the number itself."""
     slack = 1e-12 * max(abs(float(truth)), 1) if isinstance(truth, float) else 0.0
     return np.asarray((found.lower <= float(truth) + slack) & (float(truth) - slack <= found.upper))
@@ -86,10 +87,11 @@ def test_intervals_hold_the_truth_about_as_often_as_is_said(kind: Kind, case: st
             assert name == "intercept" or misses > 0.02, name
 
 
+@pytest.mark.parametrize("shift", [(8, -30), (60, -45)])
 @pytest.mark.parametrize("noisy", ["count", "x", "y", "xy", "xx", "yy"])
-def test_each_noise_by_itself_is_covered_and_counted(noisy: str) -> None:
+def test_each_noise_by_itself_is_covered_and_counted(noisy: str, shift: tuple[int, int]) -> None:
     x, y = CASES["a line"](500)
-    x, y = x + 8, np.clip(y - 30, -REACH, REACH)
+    x, y = x // (1 if shift[0] < 60 else 3) + shift[0], np.clip(y + shift[1], -REACH, REACH)
     quiet = {"count", "x", "y", "xy", "xx", "yy"} - {noisy}
     pair = noisy_pair(x, y, F(4), "gaussian", groups=1500, seed=3, quiet=quiet)
     uses = {"covariance": "count x y xy", "slope": "count x y xy xx", "intercept": "count x y xy xx"}
@@ -99,6 +101,18 @@ def test_each_noise_by_itself_is_covered_and_counted(noisy: str) -> None:
         assert misses <= 0.05 + 6.5 * math.sqrt(0.05 * 0.95 / 1500), name
         wide = float(np.median(found.upper - found.lower))
         assert (wide > 1e-6) == (noisy in uses.get(name, noisy)), name
+
+
+def test_what_is_not_known_of_means_is_covered_where_nothing_else_is_noise() -> None:
+    # Both means are 0, and so are the weights of their noise: all errors are products of what is not known of both.
+    noise, quiet, n = Noise("laplace", F(400)), Noise("laplace", F(0)), 400
+    most = int(noise.width(F(45, 1000) * ALPHA))
+    drawn = np.array([(one, other) for one in (-most, 0, most) for other in (-most, 0, most)]).T
+    squares = Moment(np.full(9, n * 2500), quiet)
+    axes = [Axis(Moment(one, noise), F(-REACH), F(REACH), squares) for one in drawn]
+    pair = Pair(Moment(np.full(9, n), quiet), axes[0], axes[1], Moment(np.zeros(9, dtype=np.int64), quiet))
+    for estimate in (covariance_estimate, slope_estimate):
+        assert inside(estimate(pair, ALPHA), F(0)).all()
 
 
 def test_without_noise_intervals_are_points_that_numpy_knows() -> None:
@@ -147,6 +161,9 @@ def test_the_rounding_of_rows_is_covered_and_nothing_else_is() -> None:
             tight += bool(found.upper[0] - found.lower[0] < 1)
             found = intercept_estimate(pair, ALPHA, at=7, start=2)
             assert found.lower[0] <= float(2 + mean_y + covariance / of_x * (7 - mean_x)) <= found.upper[0]
+            # Where x is at its mean, only what is not known of the means is left.
+            found = intercept_estimate(pair, ALPHA, at=F(mean_x))
+            assert found.lower[0] <= float(mean_y) <= found.upper[0]
         if of_x and of_y:
             rho = float(covariance) / math.sqrt(of_x * of_y)
             found = correlation_estimate(pair, ALPHA)

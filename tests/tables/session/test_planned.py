@@ -97,7 +97,7 @@ def test_a_plan_is_one_object_for_all_who_ask_the_same() -> None:
     table = opened()
     plan = asked(table).plan
     assert asked(table).plan is plan
-    assert table.asking(asked(table).to_json()).plan is plan
+    assert table.query(asked(table).to_json()).plan is plan
     assert asked(opened()).plan is not plan
 
 

@@ -191,14 +191,14 @@ def test_what_can_be_kept_first_has_an_order_that_no_setting_changes() -> None:
 def test_which_rows_are_kept_can_be_written() -> None:
     assert read_unit({"per": "u", "rows": 3, "keep": "first by day"}) == vm.per("u", rows=3, keep="first by day")
     entry = {"limit": {"rows": 1, "keep": "first by day"}, "aggregates": {"s": {"sum": "x", "bounds": [0, 100]}}}
-    asked = opened(rows=4).asking(entry)
+    asked = opened(rows=4).query(entry)
     assert integers(asked) == [[2]] and asked.plan.collecting.limits == Limits(rows=1, keep="first by day")
     with pytest.raises(ParameterError, match="keep"):
-        opened(rows=4).asking({"limit": {"keep": 3}})
+        opened(rows=4).query({"limit": {"keep": 3}})
     with pytest.raises(ParameterError, match="rows, groups, per_group, keep"):
-        opened(rows=4).asking({"limit": {"order": "first by day"}})
+        opened(rows=4).query({"limit": {"order": "first by day"}})
     with pytest.raises(FormatError):
-        opened(rows=4).asking({"limit": "first by day"})
+        opened(rows=4).query({"limit": "first by day"})
 
 
 def test_which_rows_are_kept_is_nothing_to_a_count_of_rows() -> None:

@@ -95,7 +95,7 @@ def test_epsilon_alone_is_a_loss_with_a_delta_of_0_where_the_budget_has_one() ->
         ("epsilon = 1, delta = 1e-6", vm.approx(2, "1e-6"), vm.approx(1, "1e-6")),
     ]:
         assert opened(budget=budget).sql(sql.format(options)).preview().loss <= loss
-    with pytest.raises(MeasureMismatch, match="give zcdp"):
+    with pytest.raises(MeasureMismatch, match=r"give vm\.zcdp"):
         opened(budget=vm.zcdp(2)).sql(sql.format("epsilon = 1")).preview()
 
 

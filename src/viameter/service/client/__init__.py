@@ -18,8 +18,32 @@ with vm.connect("https://privacy.example.org", token="vmt_...") as service:
 httpx is imported when somebody connects; the libraries of the service are not needed.
 """
 
+import warnings
+from typing import Any
+
+from viameter import tables
 from viameter.service.client.connecting import connect
 from viameter.service.client.connection import Connection, Me
 from viameter.service.client.dataset import Dataset
 
 __all__ = ["Connection", "Dataset", "Me", "connect"]
+
+RENAMED = {
+    "RemoteAnswer": "Answer",
+    "RemoteCharge": "Charged",
+    "RemoteGrouped": "Grouped",
+    "RemotePreview": "Preview",
+    "RemoteQuestion": "Query",
+    "RemoteRanked": "Ranked",
+    "RemoteRanking": "Query",
+    "RemoteTable": "Table",
+}
+"""Classes that were here, for one version: what a service gives is of the classes of `viameter.tables`."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    now = RENAMED[name]
+    warnings.warn(f"{name} is viameter.tables.{now} now", DeprecationWarning, stacklevel=2)
+    return getattr(tables, now)

@@ -231,11 +231,17 @@ def bounds_by_column(bounds: Any, columns: Sequence[Operand], what: str) -> tupl
         unknown = [name for name in bounds if name not in columns]
         missing = [name for name in columns if not isinstance(name, str) or name not in bounds]
         if unknown or missing:
-            said = f"there is no column {plain(unknown[0])} in it" if unknown else f"there are none of {missing[0]}"
+            said = (
+                f"{plain(unknown[0])} is not among {', '.join(map(str, columns))}"
+                if unknown
+                else f"{missing[0]} is missing"
+            )
             raise ParameterError(f"{what}: bounds={plain(bounds)}: {said}; expected a pair for each, as in {example}")
         bounds = [bounds[name] for name in columns if isinstance(name, str)]
     # Bounds that were found are a pair, too.
     if not isinstance(bounds, tuple | list) or len(bounds) != len(columns):
+        raise ParameterError(f"{what}: bounds={plain(bounds)}: expected a pair for each column, as in {example}")
+    if not all(isinstance(one, tuple | list) or hasattr(one, "bounds") for one in bounds):
         raise ParameterError(f"{what}: bounds={plain(bounds)}: expected a pair for each column, as in {example}")
     return tuple(read_bounds(one, f"{what} of {column}") for one, column in zip(bounds, columns, strict=True))
 

@@ -10,16 +10,15 @@ from viameter.tables.engines.compiled import (
     Frame,
     Statement,
     compile_frame,
-    compile_query,
     require_short,
     require_writable,
 )
 from viameter.tables.engines.engine import Engine
 from viameter.tables.engines.errors import ConnectionLost, DataWarning, EngineError, NoConnection, UnreadableData
 from viameter.tables.engines.places import Place
-from viameter.tables.engines.public import arrow_table, public_table
+from viameter.tables.engines.public import public_table
 from viameter.tables.engines.registry import engine_named, engine_of, engines
-from viameter.tables.engines.running import run, sql_of
+from viameter.tables.engines.running import run
 from viameter.tables.engines.sources import copied, open_source
 from viameter.tables.engines.table import EngineTable
 from viameter.tables.engines.turns import probe, ready
@@ -36,9 +35,7 @@ __all__ = [
     "Place",
     "Statement",
     "UnreadableData",
-    "arrow_table",
     "compile_frame",
-    "compile_query",
     "copied",
     "engine_named",
     "engine_of",
@@ -50,5 +47,4 @@ __all__ = [
     "require_short",
     "require_writable",
     "run",
-    "sql_of",
 ]

@@ -122,9 +122,7 @@ class CompiledQueries:
 
 def compile_query(backend: Any, query: Any) -> Statement:
     """A query as text for its engine."""
-    return Statement(
-        _written(backend.compiler, _tree(backend.compiler, query)), _columns(query), _handed_over(backend, query)
-    )
+    return Statement(written_sql(backend, query), tuple(query.as_table().columns), _handed_over(backend, query))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -138,7 +136,7 @@ class Frame:
         """The query of these rows, an Ibis table; its result has these columns."""
         import ibis.expr.operations as ops
 
-        sql = _written(backend.compiler, _tree(backend.compiler, rows))
+        sql = written_sql(backend, rows)
         joined = f"{self.before[-1]}({sql}){self.after[0]}"
         tables = tuple(rows.op().find((ops.DatabaseTable, ops.InMemoryTable)))
         sizes = turn_of(backend).sizes
@@ -167,9 +165,9 @@ def compile_frame(compiler: Any, queries: Mapping[str, Any], *, rows: str, is_sa
     return Frame(before, after)
 
 
-def written_sql(backend: Any, query: Any, *, pretty: bool) -> str:
-    """The SQL of a query."""
-    return _written(backend.compiler, _tree(backend.compiler, query), pretty=pretty)
+def written_sql(backend: Any, query: Any) -> str:
+    """The SQL that the engine is given for a query."""
+    return _written(backend.compiler, _tree(backend.compiler, query))
 
 
 def require_writable(query: Any) -> None:
@@ -201,9 +199,9 @@ def _tree(compiler: Any, query: Any) -> Any:
         raise _cannot_be_written(compiler, error) from None
 
 
-def _written(compiler: Any, tree: Any, *, pretty: bool = False) -> str:
+def _written(compiler: Any, tree: Any) -> str:
     try:
-        return str(tree.sql(dialect=compiler.dialect, pretty=pretty))
+        return str(tree.sql(dialect=compiler.dialect))
     except Exception as error:
         raise _cannot_be_written(compiler, error) from None
 
@@ -211,10 +209,6 @@ def _written(compiler: Any, tree: Any, *, pretty: bool = False) -> str:
 def _cannot_be_written(compiler: Any, error: Exception) -> ParameterError:
     why = "it is nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
     return ParameterError(f"this query cannot be written for {compiler.dialect.__name__} ({why})")
-
-
-def _columns(query: Any) -> tuple[str, ...]:
-    return tuple(query.as_table().columns)
 
 
 def _handed_over(backend: Any, query: Any) -> Any:

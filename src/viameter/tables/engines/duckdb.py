@@ -263,7 +263,7 @@ class DuckDB(Engine):
         return replace(self._made(name, backend, lambda: self._copy(table, backend, name)), unusable=table.unusable)
 
     def _copy(self, table: EngineTable, backend: Any, name: str) -> None:
-        query, failed = written_sql(table.backend, table.expression, pretty=False), ""
+        query, failed = written_sql(table.backend, table.expression), ""
         with self.quiet():
             try:
                 if backend is table.backend:

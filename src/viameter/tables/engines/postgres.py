@@ -17,7 +17,7 @@ from viameter.tables.engines.errors import NoConnection
 from viameter.tables.engines.imports import import_ibis, import_optional
 from viameter.tables.engines.names import split_name
 from viameter.tables.engines.places import Place, sharing_rows
-from viameter.tables.engines.postgres_links import PostgresLink, link_of, number_of, require_utf8, with_link
+from viameter.tables.engines.postgres_links import PostgresLink, link_of, number_of, require_utf8
 from viameter.tables.engines.readings import LONG, Reading, moment, native_table, reading_of, written_name
 from viameter.tables.engines.table import EngineTable, as_its_own
 
@@ -126,7 +126,7 @@ class PostgreSQL(Engine):
         import_optional("ibis.backends.postgres", extra="postgres", wanted_for="PostgreSQL tables")
         link = PostgresLink(url, shown_url(url), self.columns)
         try:
-            backend = with_link(as_its_own(link.connect()), link)
+            backend = as_its_own(link.connect())
         except psycopg.Error as error:
             # libpq's own words may repeat parts of the URL.
             raise NoConnection(

@@ -80,7 +80,9 @@ class PostgresLink:
                 require_utf8(connection)
                 self._process = _process(connection)
                 self._require_same(_server(connection))
-                return import_ibis().postgres.from_connection(connection)
+                backend = import_ibis().postgres.from_connection(connection)
+                vars(backend)[_ATTRIBUTE] = self
+                return backend
         except BaseException:
             self.close()
             raise
@@ -208,12 +210,6 @@ def link_of(backend: Any) -> PostgresLink | None:
     """The link of a backend, if its connection is one of ours."""
     found: PostgresLink | None = vars(backend).get(_ATTRIBUTE)
     return found
-
-
-def with_link(backend: Any, link: PostgresLink) -> Any:
-    """The backend with its link."""
-    vars(backend)[_ATTRIBUTE] = link
-    return backend
 
 
 def require_utf8(connection: Any) -> None:

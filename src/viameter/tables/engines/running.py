@@ -13,7 +13,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from viameter.core.deadlines import in_line, seconds_left, while_awaited
-from viameter.tables.engines.compiled import Statement, compile_query, written_sql
+from viameter.tables.engines.compiled import Statement, compile_query
 from viameter.tables.engines.engine import Job
 from viameter.tables.engines.errors import ConnectionLost, EngineError
 from viameter.tables.engines.table import EngineTable
@@ -64,11 +64,6 @@ def run(table: EngineTable, query: Any, *, progress: Callable[[str], None] | Non
         running.cancel()
         raise
     return [dict(zip(statement.columns, row, strict=True)) for row in while_awaited(running.rows())]
-
-
-def sql_of(table: EngineTable, query: Any, *, pretty: bool = True) -> str:
-    """The SQL that the engine is given for a query."""
-    return written_sql(table.backend, query, pretty=pretty)
 
 
 class _Running:

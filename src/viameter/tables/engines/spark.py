@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from viameter.errors import ParameterError, plain
+from viameter.errors import ParameterError, SourceUnavailable, plain
 from viameter.tables.engines.digests import builtin
 from viameter.tables.engines.engine import Engine, Job
 from viameter.tables.engines.imports import import_ibis, import_optional, is_of
@@ -26,6 +27,8 @@ USABLE = (
 )  # fmt: skip
 PLAIN_TEXT = "UTF8_BINARY"
 """The collation by which texts are equal only if every character is."""
+LONGEST_PROBE = 3.0
+"""Seconds within which a server that is up accepts a connection."""
 UNKNOWN_TYPE = (NotImplementedError, TypeError, KeyError)
 """How Ibis says that it does not know a type, of which its own errors are kinds."""
 
@@ -134,7 +137,7 @@ class Spark(Engine):
     def bring(self, backend: Any, name: str, rows: Any) -> Callable[[], None]:
         """Make a temporary view of an Arrow table."""
         session = backend._session
-        session.createDataFrame(rows).createOrReplaceTempView(name)
+        frame_of(session, rows).createOrReplaceTempView(name)
         return lambda: session.catalog.dropTempView(name)
 
     def reached(self, setting: str) -> Any:
@@ -187,8 +190,28 @@ class Spark(Engine):
             session.sparkContext.cancelJobGroup(job.name)
 
     def is_gone(self, backend: Any) -> bool:
-        """Whether a session of this process was stopped; of others nothing is known before they are asked."""
-        return not _is_remote(backend._session) and backend._session.sparkContext._jsc is None
+        """Whether a session was stopped, or its server does not listen: Spark Connect would try for minutes."""
+        session = backend._session
+        if not _is_remote(session):
+            return session.sparkContext._jsc is None
+        try:
+            host, _, port = session.client._builder.endpoint.rpartition(":")
+            socket.create_connection((host, int(port)), LONGEST_PROBE).close()
+        except (OSError, ValueError):
+            return True
+        return bool(session.is_stopped)
+
+    def require_reachable(self, backend: Any, tables: Sequence[EngineTable]) -> None:
+        """Make sure that a server still has the session: it ends one that was idle for an hour, with its views."""
+        super().require_reachable(backend, tables)
+        if _is_remote(backend._session):
+            try:
+                backend._session.conf.get("spark.sql.session.timeZone")
+            except Exception as error:
+                raise SourceUnavailable(
+                    f"the session of Spark Connect has ended ({type(error).__name__}): make another, and open the "
+                    "source again; nothing was spent"
+                ) from None
 
     def native_digest(self, parts: tuple[Any, ...], salt: str) -> Any:
         """Each part seeds the hash of the next. NULL is passed over, so that it is said apart where it stands."""
@@ -200,6 +223,15 @@ class Spark(Engine):
         """By functions of Spark: what Ibis makes of these gives a fraction, or is not there."""
         digits = builtin("date_format", (moment.type(), "string"), "string")(moment, "SSSSSS")
         return builtin("second", (moment.type(),), "int32")(moment), digits.cast("int32")
+
+
+def frame_of(session: Any, rows: Any) -> Any:
+    """A DataFrame of an Arrow table; of one without rows, Spark Connect finds no types."""
+    if rows.num_rows:
+        return session.createDataFrame(rows)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return session.createDataFrame([], from_arrow_schema(rows.schema))
 
 
 class _NotOfQueries(logging.Filter):

@@ -56,8 +56,8 @@ def covariance_estimate(pair: Pair, alpha: Number = "1/20") -> Estimate:
     slack = above(share * floats.from_fraction_up(pair.slack))
     one, zero = exactly(np.ones_like(most)), exactly(np.zeros_like(most))
 
-    def allowed(c: Span, quick: bool) -> Span:
-        width = pair.width(pair.weights(known, a=one, p=zero, q=zero, c=c), SHARE * chance, quick=quick)
+    def allowed(c: Span) -> Span:
+        width = pair.width(pair.weights(known, a=one, p=zero, q=zero, c=c), SHARE * chance)
         return widened(middle, above(width + slack))
 
     ends = within(narrowed((-most, most), allowed), _allowed(pair, known.mu, known.nu))
@@ -98,10 +98,10 @@ def correlation_estimate(pair: Pair, alpha: Number = "1/20") -> Estimate:
     beside = add(from_fraction(pair.slack), _halved(add(multiply(k, slacks[0]), divide(slacks[1], k))))[1]
     slack = above(share * beside)
 
-    def allowed(rho: Span, quick: bool) -> Span:
+    def allowed(rho: Span) -> Span:
         half = _halved(rho)
         weights = pair.weights(known, a=one, p=multiply(half, k), q=divide(half, k), c=zero)
-        width = pair.width(weights, SHARE * chance, quick=quick)
+        width = pair.width(weights, SHARE * chance)
         return divide(widened(middle, above(width + slack)), scale)
 
     ends = narrowed((-one[0], one[0]), allowed)

@@ -127,7 +127,7 @@ def intercept_estimate(pair: Pair, alpha: Number = "1/20", *, at: Number = 0, st
     moved = add(from_fraction(pair.slack), multiply(sizes(b), from_fraction(x.slack)))
     slack = add(exactly(off_rows), multiply(sizes(k), moved))[1]
     beside = multiply(sizes(multiply(k, known.off_x)), exactly(off_rows))[1]
-    reach = above(above(pair.width(weights, OF_HEIGHT * chance, quick=False) + above(share * slack)) + beside)
+    reach = above(above(pair.width(weights, OF_HEIGHT * chance) + above(share * slack)) + beside)
     held = add(y.true_mean(known.nu), multiply(b, subtract(place, x.true_mean(known.mu))))
     ends = within(held, widened(line, reach))
     value = known.s[0] + near[0] * away[0]
@@ -155,8 +155,8 @@ def _slopes(pair: Pair, known: Averages, share: Floats, alpha: Fraction) -> tupl
         bounded |= beyond
     bottom = np.where(bounded, bottom[0], 1.0), np.where(bounded, bottom[1], 1.0)
 
-    def allowed(b: Span, quick: bool) -> Span:
-        width = pair.width(pair.weights(known, a=one, p=b, q=zero, c=zero), alpha, quick=quick)
+    def allowed(b: Span) -> Span:
+        width = pair.width(pair.weights(known, a=one, p=b, q=zero, c=zero), alpha)
         slack = above(share * add(exactly(moved), multiply(sizes(b), exactly(of_x)))[1])
         return divide(widened(top, above(width + slack)), bottom)
 

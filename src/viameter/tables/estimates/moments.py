@@ -56,8 +56,6 @@ from viameter.tables.estimates.sums import Weighted, widths_of_sums
 
 SHARE = Fraction(9, 10)
 """The part of alpha for the sum of all noises; the rest is for what its weights are made of."""
-MOST_SHARP = 256
-"""Up to so many groups the best of widths are found, which are some 5% narrower and take milliseconds each."""
 ROUNDS, CELLS = 4, 8
 """How often ends are taken to narrow the weights that give them, and into how many cells they are cut then."""
 
@@ -164,7 +162,7 @@ class Pair:
         assert axis.squares is not None
         return subtract(self._per_row(axis.squares), squared(known.r if axis is self.x else known.s))
 
-    def width(self, weights: Sequence[tuple[Moment | None, Span]], alpha: Fraction, *, quick: bool = True) -> Floats:
+    def width(self, weights: Sequence[tuple[Moment | None, Span]], alpha: Fraction) -> Floats:
         """How far the sum of noises with such weights is from 0, by noisy row, but for a chance of alpha."""
         noisy = [(one, weight) for one, weight in weights if one is not None and one.noise.scale]
         shape = np.broadcast_shapes(self.count.values.shape, *(weight[0].shape for _, weight in weights))
@@ -174,7 +172,8 @@ class Pair:
         for one, weight in noisy:
             least, most = (np.broadcast_to(x, shape) for x in multiply(sizes(weight), from_fraction(one.unit)))
             blocks.append(Weighted(most.reshape(-1, 1), one.noise, np.maximum(least, 0.0).reshape(-1, 1)))
-        width = widths_of_sums(blocks, alpha, quick=quick or math.prod(shape) > MOST_SHARP).reshape(shape)
+        # The law of the sum itself is no narrower for weights that are only known between ends, and takes long.
+        width = widths_of_sums(blocks, alpha, quick=True).reshape(shape)
         return divide((width, width), self.rows)[1]
 
     def weights(self, known: Averages, *, a: Span, p: Span, q: Span, c: Span) -> list[tuple[Moment | None, Span]]:
@@ -239,26 +238,25 @@ def exactly(a: Floats) -> Span:
     return a, a
 
 
-def narrowed(ends: Span, allowed: Callable[[Span, bool], Span]) -> Span:
+def narrowed(ends: Span, allowed: Callable[[Span], Span]) -> Span:
     """Ends of what is allowed of all numbers between `ends`: of those in a span, `allowed` leaves another span.
 
-    Numbers are taken together, then in cells whose weights are known better, then together with the best of widths. All
-    is the same event: the true number is allowed by its own width, and thus by all that are larger.
+    Numbers are taken together, then in cells whose weights are known better. All is the same event: the true number is
+    allowed by its own width, and thus by all that are larger.
     """
     for _ in range(ROUNDS):
-        ends = within(ends, allowed(ends, True))
+        ends = within(ends, allowed(ends))
     first, size = ends[0], ends[1] - ends[0]
     edges = np.stack([np.clip(first + size * (place / CELLS), *ends) for place in range(CELLS + 1)])
     edges[0], edges[-1] = ends
     cells = edges[:-1], edges[1:]
-    found = allowed(cells, True)
+    found = allowed(cells)
     lower, upper = np.maximum(found[0], cells[0]), np.minimum(found[1], cells[1])
     left = lower <= upper
     # Where no cell is left, noise was beyond its width: any ends do.
     some = left.any(axis=0)
     hull = np.where(left, lower, np.inf).min(axis=0), np.where(left, upper, -np.inf).max(axis=0)
-    ends = np.where(some, hull[0], ends[0]), np.where(some, hull[1], ends[1])
-    return within(ends, allowed(ends, False))
+    return np.where(some, hull[0], ends[0]), np.where(some, hull[1], ends[1])
 
 
 def within(ends: Span, found: Span) -> Span:

@@ -39,9 +39,13 @@ def answer_text(answer: Answer) -> str:
         _column(name, [group[place] for group in answer.groups[:MOST_ROWS]]) for place, name in enumerate(answer.keys)
     ]
     columns += [[short(name), *_intervals(estimate)] for name, estimate in answer.estimates.items()]
-    lines = [*_grid(columns), *_more(len(answer)), ""]
-    lines += [f"cost {cost_words(answer)}", *interval_words(answer)]
-    return "\n".join([*lines, *(f"note: {printable(note)}" for note in answer.notes)])
+    return "\n".join([*_grid(columns), *_more(len(answer)), "", *footer(answer)])
+
+
+def footer(answer: Answer) -> list[str]:
+    """What an answer cost, what its intervals cover, and what was done to it."""
+    notes = (f"note: {printable(note)}" for note in answer.notes)
+    return [f"cost {cost_words(answer)}", *interval_words(answer), *notes]
 
 
 def preview_text(preview: Preview) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from viameter.arith import Number
 from viameter.core import Loss, Measure
-from viameter.errors import ParameterError
+from viameter.errors import NoTheorem, ParameterError
 from viameter.measures import ApproxDP, ApproxZCDP, approx, approx_zcdp
 from viameter.tables.answer import Answer
 from viameter.tables.preview import Preview
+from viameter.tables.question import Found
 from viameter.tables.sql.clause import Options
 from viameter.tables.sql.reading import read_sql
 from viameter.tables.sql.shaping import SqlAnswer, SqlQuestion
@@ -99,4 +100,14 @@ def query_of(
     schema = only.schema if only is not None else {name: one.schema for name, one in tables.items()}
     asked = read_sql(text, schema, tables=public, unit=first.unit)
     table = only if only is not None else tables[asked.question.source.table]
-    return SqlQuery(asked, table.asking(asked.question))
+    try:
+        return SqlQuery(asked, table.query(asked.question))
+    except NoTheorem:
+        if not isinstance(asked.question.groups, Found):
+            raise
+        named = ", ".join(asked.question.groups.columns)
+        raise NoTheorem(
+            f"GROUP BY {named}: groups that nobody listed are shown at the cost of a delta, which a budget in "
+            f"{table.budget.measure!r} does not have: list them, OPTIONS(groups = ['A', 'B']), or ask under a budget "
+            "such as vm.approx(1, '1e-6')"
+        ) from None

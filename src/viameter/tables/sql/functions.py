@@ -36,7 +36,8 @@ NO_AGGREGATES = {
     ),
     "APPROX_COUNT_DISTINCT": "distinct values are not counted: group by the column, or write COUNT(DISTINCT unit)",
     **dict.fromkeys(
-        ("CORR", "COVAR_POP", "COVAR_SAMP"), "write SUM(x * y), SUM(x), SUM(y) and COUNT(*) with bounds instead"
+        ("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT"),
+        'not in SQL: table.agg(r=vm.correlation(...)), or vm.covariance, or {"correlation": ...} in a document',
     ),
 }
 NOT_DETERMINED = (

@@ -137,7 +137,8 @@ def join_private(join: Any, scope: Scope, other: Scope, alias: str, pairs: Pairs
     rest = [pair for pair in pairs if pair not in on_unit]
     if not on_unit:
         known = f"{', '.join(sorted(scope.unit)) or 'the unit'} = {', '.join(sorted(other.unit)) or 'the unit'}"
-        raise text.at(join, f"two private tables are joined on the privacy unit: ON ... {known}")
+        public = f'a public table is given by its name: tables={{"{alias}": vm.public(...)}}'
+        raise text.at(join, f"two private tables are joined on the privacy unit: ON ... {known}; {public}")
     if any(mine != theirs for mine, theirs in rest):
         raise text.at(join, "columns that are equal beside the unit need one name: rename one in a subquery, with AS")
     keys = tuple(mine for mine, _ in rest)

@@ -77,7 +77,7 @@ class Text:
         if not word:
             return start
         first = max(0, start - LONGEST_SHOWN)
-        before = re.search(rf"\b{re.escape(word)}\b[^A-Za-z]*$", self.text[first:start], re.IGNORECASE)
+        before = re.search(rf"\b{re.escape(word)}\b(?:\s+WHEN\b)?[^A-Za-z]*$", self.text[first:start], re.IGNORECASE)
         return start if before is None else first + before.start()
 
     @contextmanager

@@ -68,12 +68,15 @@ class SqlAnswer:
         return pd.DataFrame(self.to_columns(), columns=list(self.columns))
 
     def __repr__(self) -> str:
+        from viameter.tables.showing.text import footer
+
         cells = [[name, *(_shown(row[place]) for row in self.rows)] for place, name in enumerate(self.columns)]
         widths = [max(map(len, column)) for column in cells]
         lines = zip(
             *([cell.ljust(width) for cell in column] for column, width in zip(cells, widths, strict=True)), strict=True
         )
-        return "\n".join("  ".join(line).rstrip() for line in lines)
+        table = ["  ".join(line).rstrip() for line in lines]
+        return "\n".join([*table, *([] if self.rows else ["(no rows)"]), "", *footer(self.answer)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def opened(ledger: Path) -> Iterator[Any]:
 def release(table: Any, name: str) -> Any:
     """Ask one of the questions under its key."""
     document = asked(name)
-    question = table.asking(question_from_json(document, name)).question
+    question = table.query(question_from_json(document, name)).question
     return table.backend.release(question, cost_from_json(document, name), key=name)
 
 
