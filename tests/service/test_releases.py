@@ -332,6 +332,9 @@ def test_what_is_not_understood_costs_nothing(running: Running) -> None:
         {**QUESTION, "spend": None},
         {**QUESTION, "aggregates": {"n": {"mean": "ward", "bounds": [0, 1]}}},
         {**QUESTION, "unknown": 1},
+        {**QUESTION, "filter": {"operation": "eq", "arguments": 3}},
+        {**QUESTION, "raw": "yes"},
+        {**QUESTION, "edges": [0, None], "group_by": "wait"},
     ):
         assert error(running.ask(ANALYST, question=question, key="not-understood")) == (422, "invalid")
     assert (running.spent(), running.service.ledger.head) == (spent, head)

@@ -25,7 +25,7 @@ from viameter.service.page.typed_values import line_of, read_line, read_number, 
 from viameter.service.page.wording import kept_in_words
 from viameter.tables.aggregates import WORDS
 from viameter.tables.bounding.limits import Limits
-from viameter.tables.cost import cost_from_json
+from viameter.tables.cost import Cost, cost_from_json
 from viameter.tables.document import question_from_json
 from viameter.tables.expressions import Kind, Schema, Type
 
@@ -312,6 +312,68 @@ def test_names_that_nobody_chose_are_those_of_nothing_else() -> None:
     assert form_of(document, columns, "zcdp") == (form, True)
 
 
+def test_aggregates_of_two_columns_are_asked_by_the_same_fields() -> None:
+    columns = {"wait": {"type": "INTEGER", "bounds": [0, 240]}, "pay": {"type": "REAL", "bounds": [0.5, 9]}}
+    given = {"column": "wait", "lower": "0", "upper": "240", "column_2": "pay", "lower_2": "1", "upper_2": "2"}
+    form = QuestionForm(aggregates=(Aggregate("covariance", **given), Aggregate("regression", **given)), amount="1")
+    document = document_of(form, columns, "zcdp")
+    assert document["aggregates"] == {
+        "covariance_wait_pay": {"covariance": "wait", "y": "pay", "bounds": [[0, 240], [1, 2]]},
+        "regression_wait_pay": {"regression": "wait", "on": ["pay"], "bounds": [[0, 240], [1, 2]]},
+    }
+    assert form_of(document, columns, "zcdp") == (form, True)
+    assert question_in_words(form, "patient").startswith(
+        "The covariance of wait between 0 and 240 and pay between 1 and 2 and the line of least squares of wait"
+    )
+    empty = replace(form, aggregates=(Aggregate("correlation", "wait", column_2="pay"),))
+    (filled,) = completed(empty, columns).aggregates
+    assert (filled.lower, filled.upper, filled.lower_2, filled.upper_2) == ("0", "240", "0.5", "9")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"column_2": ""}, "column-2"), ({"column_2": "ward"}, "column-2"), ({"column_2": "wait"}, "column-2"),
+        ({"upper_2": "-1"}, "upper-2"), ({"lower_2": "x"}, "lower-2"), ({"column": "ward"}, "column"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_one_of_two_columns_is_said_beside_it(change: dict[str, str], field: str) -> None:
+    given = {"column": "wait", "lower": "0", "upper": "1", "column_2": "pay", "lower_2": "0", "upper_2": "1"}
+    form = QuestionForm(aggregates=(Aggregate("count"), Aggregate("covariance", **{**given, **change})), amount="1")
+    with pytest.raises(Misread) as wrong:
+        document_of(form, COLUMNS, "zcdp")
+    assert list(wrong.value.problems) == [f"aggregate-2-{field}"]
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    form = QuestionForm(
+        conditions=(Condition("ward", "lt", "A"), Condition("wait", "eq", "x")),
+        grouping="listed", groups=(Group("pay", "1"),),
+        aggregates=(Aggregate("mean", "wait", "1", "0"), Aggregate("sum", "ward", "0", "1")), amount="0",
+    )  # fmt: skip
+    with pytest.raises(Misread) as wrong:
+        document_of(form, COLUMNS, "zcdp")
+    assert wrong.value.problems.keys() == {
+        "condition-1-comparison", "condition-2-value", "group-1-column", "aggregate-1-upper", "aggregate-2-column",
+        "amount",
+    }  # fmt: skip
+    assert wrong.value.problems["condition-1-comparison"] == "ward is text, which cannot be compared so"
+
+
+def test_questions_of_the_client_fill_the_form_in() -> None:
+    known = table("zcdp")
+    asked = known.filter(known["wait"] >= 60).filter(known["ward"].is_in(["A", "B"])).group_by("ward", keys=["A"])
+    cost = Cost(spend=vm.zcdp("1/20"))
+    document = {**asked.agg(m=vm.median("pay", bounds=(0, "9/8"))).to_json(), **cost.to_json()}
+    form, complete = form_of(document, COLUMNS, "zcdp")
+    assert complete and form.conditions == (Condition("wait", "ge", "60"), Condition("ward", "is_in", "A, B"))
+    assert form.aggregates == (Aggregate("quantile", "pay", "0", "9/8", "1/2", name="m"),) and form.amount == "1/20"
+    # Without a document, the word is the one that needs least, and numbers are short.
+    held, complete = reading_questions.form_of(question_from_json(document), cost, sheet(COLUMNS, "zcdp"))
+    assert complete and held["aggregate-1-what"] == "median"
+    assert (held["aggregate-1-upper"], held["amount"]) == ("1.125", "0.05")
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no column": ({"conditions": (Condition("", "eq", "3"),)}, "condition-1-column"),
     "unknown column": ({"conditions": (Condition("nope", "eq", "3"),)}, "condition-1-column"),
@@ -339,6 +401,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "of no column": ({"aggregates": (Aggregate("mean", "", "0", "1"),)}, "aggregate-1-column"),
     "of text": ({"aggregates": (Aggregate("mean", "ward", "0", "1"),)}, "aggregate-1-column"),
     "no lower": ({"aggregates": (Aggregate("mean", "pay", "", "1"),)}, "aggregate-1-lower"),
+    "no fraction": ({"aggregates": (Aggregate("mean", "pay", "1/0", "2"),)}, "aggregate-1-lower"),
     "turned": ({"aggregates": (Aggregate(), Aggregate("mean", "wait", "5", "1"))}, "aggregate-2-upper"),
     "which quantile": ({"aggregates": (Aggregate("quantile", "wait", "0", "1"),)}, "aggregate-1-q"),
     "quantile of 2": ({"aggregates": (Aggregate("quantile", "wait", "0", "1", "2"),)}, "aggregate-1-q"),

@@ -164,6 +164,47 @@ def test_a_changed_form_says_that_the_preview_is_of_another_question(arrive: Arr
     expect(outdated).to_be_visible()
 
 
+def test_a_number_of_two_columns_shows_the_fields_that_it_needs(arrive: Arriving) -> None:
+    guest = arrive("analyst-visits")
+    page = guest.go("/datasets/visits/ask")
+    row = page.get_by_role("group", name="Number 1")
+    second = row.get_by_label("and the column")
+    expect(second).to_be_hidden()
+    row.get_by_label("Number").select_option(label="covariance")
+    row.get_by_label("of the column").select_option("age")
+    second.select_option("wait")
+    # What is published of the second column is filled in beside it, and not beside the first.
+    expect(row.get_by_label("Its highest")).to_have_value("240")
+    expect(row.get_by_label("Upper bound")).to_have_value("")
+    row.get_by_label("Lower bound").fill("0")
+    row.get_by_label("Upper bound").fill("110")
+    guest.click("Preview, for free")
+    said = "The covariance of age between 0 and 110 and wait between 0 and 240"
+    expect(page.locator("#preview")).to_contain_text(said)
+    row.get_by_label("Number").select_option(label="number of rows")
+    expect(second).to_be_hidden()
+    expect(row.get_by_label("Upper bound")).to_be_hidden()
+
+
+def test_a_question_in_sql_is_previewed_and_what_is_wrong_with_it_has_its_place(arrive: Arriving) -> None:
+    guest = arrive("analyst-visits", refused=[422])
+    page = guest.go("/datasets/visits/ask")
+    page.get_by_text("Or write it as SQL").click()
+    text = page.get_by_label("A question in SQL")
+    text.fill("SELECT COUNT(*) AS n\nFROM visits WHERE wiat > 60")
+    guest.click("Preview the SQL, for free")
+    expect(page.get_by_role("alert")).to_contain_text("Line 2, column 19, at 'wiat'")
+    expect(page.locator(".sql-place")).to_contain_text("wiat > 60")
+    for width in (1200, 390):
+        assert [*faults_of(page, "light", width), *faults_of(page, "dark", width)] == []
+    text.fill(text.input_value().replace("wiat", "wait"))
+    guest.click("Preview the SQL, for free")
+    expect(page.locator("#preview")).to_contain_text("The number of rows, of rows where wait is more than 60.")
+    expect(page.get_by_role("group", name="Condition 1").get_by_label("Value")).to_have_value("60")
+    text.press_sequentially(" ")
+    expect(page.get_by_text("You changed the form.")).to_be_visible()
+
+
 def test_what_is_wrong_with_a_form_is_said_beside_its_field(arrive: Arriving) -> None:
     guest = arrive("analyst-visits", refused=[422])
     page = guest.go("/datasets/visits/ask")

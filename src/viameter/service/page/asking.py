@@ -56,8 +56,8 @@ LABELS = {
     "upper": "Upper bound",
     "q": "Share below",
     "column-2": "and the column",
-    "lower-2": "Its bound below",
-    "upper-2": "Its bound above",
+    "lower-2": "Its lowest",
+    "upper-2": "Its highest",
 }
 """What fields for inputs of aggregates are called; others are called by their names."""
 
@@ -240,13 +240,14 @@ def _form_page(
     status: int = 200,
 ) -> Response:
     own = visit.service.catalog.personal_scopes(visit.dataset).get(visit.person.name)
+    usual = q.first_form(sheet.budget.to_json())["amount"]
     return render(
         request,
         "ask.html",
         visit=visit,
         status=status,
         dataset=visit.dataset,
-        fields=draft.form,
+        fields=draft.form if draft.form["sql"] else {**draft.form, "sql-amount": usual},
         words=q,
         inputs=INPUT_FIELDS,
         labels=LABELS,

@@ -13,6 +13,7 @@ from viameter.errors import ParameterError, plain
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?")
+_FRACTION = re.compile(r"[+-]?[0-9]{1,19}/0*[1-9][0-9]{0,18}")
 DOUBLE = '"'
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -46,8 +47,14 @@ def read_number(text: str) -> int | float:
 
 
 def read_exact(text: str) -> int | str:
-    """A number that stays as exact as it was typed: what is not whole is text."""
+    """A number that stays as exact as it was typed: what is not whole is text, and may be a fraction.
+
+    >>> read_exact("60"), read_exact("2.50"), read_exact("1/3")
+    (60, '2.50', '1/3')
+    """
     text = _plain_sign(text)
+    if _FRACTION.fullmatch(text):
+        return text
     found = read_number(text)
     return found if isinstance(found, int) else text
 

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 from viameter.errors import NoTheorem, ParameterError, ViameterError, plain
@@ -25,7 +25,7 @@ from viameter.service.page.typed_values import (
 from viameter.tables.aggregates import aggregate_from_json
 from viameter.tables.check import check
 from viameter.tables.cost import Cost, cost_from_json, read_loss
-from viameter.tables.document import question_from_json
+from viameter.tables.document import plainly, question_from_json, question_to_json
 from viameter.tables.expressions import Kind
 from viameter.tables.formula import Formula, Json
 from viameter.tables.grouping import grouping
@@ -84,7 +84,7 @@ class _Writer:
         within = numbers and self.form.get("costing") == "within"
         found |= {"within": self._within(found["aggregates"])} if within else {"spend": self._spend()}
         for problem in check(self.question, self.sheet.schema, unit=self.sheet.unit, measure=self.sheet.budget.measure):
-            fields, said = self.fields[problem.place], str(problem.error)
+            fields, said = self.fields.get(problem.place, {problem.place: ""}), str(problem.error)
             field = next((field for field, column in fields.items() if column and column in said), next(iter(fields)))
             if problem.place == "groups" and isinstance(problem.error, NoTheorem):
                 field, said = "grouping", "groups can be found where the budget has a delta: list them instead"
@@ -113,9 +113,8 @@ class _Writer:
             column, comparison = held.get("column", ""), held.get("comparison", "eq")
             with self._beside(f"{row}-column"):
                 kind = self._kind(column)
-                with self._beside(
-                    f"{row}-comparison", f"{column} is {kind_in_words(kind.value)}, which cannot be compared so"
-                ):
+                cannot = f"{column} is {kind_in_words(kind.value)}, which cannot be compared so"
+                with self._beside(f"{row}-comparison", cannot):
                     sample = _operation(comparison, column, [SAMPLES.get(kind, 1)] * MOST_VALUES.get(comparison, 1))
                     Formula.of(sample).read(self.sheet.schema)
                     with self._beside(f"{row}-value"):
@@ -126,10 +125,9 @@ class _Writer:
         elif expression:
             found["expression"] = expression
         self.fields |= {f"steps[{place}].filter": {field: ""} for place, field in enumerate(found)}
-        steps = tuple(Filter(Formula.of(one)) for one in found.values())
-        self.question = replace(self.question, source=Source(steps=steps))
-        both = {"operation": "and"}
-        return {"filter": reduce(lambda a, b: {**both, "arguments": [a, b]}, found.values())} if found else {}
+        rows = Question(Source(steps=tuple(Filter(Formula.of(one)) for one in found.values())), asked=Aggregates(()))
+        self.question = rows
+        return {"filter": question_to_json(plainly(rows))["filter"]} if found else {}
 
     def _groups(self) -> dict[str, Any]:
         way, before = self.form.get("grouping", "none"), len(self.problems)
