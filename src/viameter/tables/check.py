@@ -20,10 +20,12 @@ from viameter.tables.question import Aggregates, FindBounds, HeavyHitters, Quest
 from viameter.tables.schemas import schema_after
 from viameter.tables.selection import require_delta, require_keys
 from viameter.tables.statistics import Statistic, Total
-from viameter.tables.steps import Derive, Filter, Sample, Source, Step
+from viameter.tables.steps import Derive, Filter, Join, Sample, Select, Source, Step
 from viameter.tables.units import Described, Unit
 
 UNSAMPLED = "sample: {!r} hides single rows, which have no name to be sampled by"
+UNJOINED = "join: {!r} hides single rows; two private tables are joined where a unit has rows in both"
+UNSELECTED = "select: name at least one column: {!r} hides single rows, and nothing would be left of them"
 Others = Callable[[Source], Schema]
 
 
@@ -87,8 +89,8 @@ class _Checker:
             where = f"{place}.{part.columns[0][0]}" if isinstance(part, Derive) else place
             formulas = [made for _, made in part.columns] if isinstance(part, Derive) else []
             formulas += [part.predicate] if isinstance(part, Filter) else []
-            if isinstance(part, Sample) and self.unit.rows_without_limit is not None:
-                yield Problem(where, ParameterError(UNSAMPLED.format(self.unit)))
+            if self.unit.rows_without_limit is not None and (why := _of_units(part)):
+                yield Problem(where, ParameterError(why.format(self.unit)))
                 continue
             if any(unknown & one.words for one in formulas):
                 unknown |= {name for name, _ in part.columns} if isinstance(part, Derive) else set()
@@ -100,6 +102,8 @@ class _Checker:
                 yield Problem(where, problem)
             else:
                 made = _with_one(made, after, part) if isinstance(part, Derive) else after
+        if len(parts) > 1 and not unknown:
+            yield from _problem(place, lambda: schema_after(step, schema, self.other, unit=self.unit.column))
         return made
 
     def _asked(
@@ -134,6 +138,18 @@ class _Checker:
         if self.unit.rows_without_limit is None and not isinstance(self.unit, Described):
             limits = self.unit.limits.tightened(asked)
             yield from _problem("limit", lambda: require_enough(self.unit, limits, statistics, groups))
+
+
+def _of_units(step: Step) -> str:
+    """Why a step is none where single rows are hidden, which have no name; empty if it is one."""
+    match step:
+        case Sample():
+            return UNSAMPLED
+        case Join(Source()):
+            return UNJOINED
+        case Select(()):
+            return UNSELECTED
+    return ""
 
 
 def _with_one(made: Schema, after: Schema, part: Derive) -> Schema:

@@ -125,10 +125,12 @@ class Formula:
 
 def _names(text: str) -> frozenset[str]:
     try:
-        tree = ast.parse(text[:LONGEST].strip(), mode="eval")
+        text = text[:LONGEST].strip()
+        tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(WORD.findall(text))  # refused when it is read
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return frozenset(name for node in nodes for name in (node.id, ast.get_source_segment(text, node) or node.id))
 
 
 def _columns(document: Any) -> Iterator[str]:

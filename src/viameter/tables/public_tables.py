@@ -26,7 +26,9 @@ class PublicTable:
     schema: Schema
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        object.__setattr__(
+            self, "columns", MappingProxyType({name: tuple(values) for name, values in self.columns.items()})
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PublicTable, (dict(self.columns), self.schema)

@@ -105,6 +105,8 @@ class Relation:
         """These columns alone."""
         wanted = [names] if isinstance(names, str) else list(names)
         schema = selected_schema(self.schema, wanted)
+        if not wanted and self.unit.rows_without_limit is not None:
+            raise ParameterError(f"select: name at least one column: {self.unit!r} hides single rows")
         return self._step(f"select({_names(wanted)})", _selecting(wanted, schema), schema)
 
     def derive(self, columns: Mapping[str, Expression]) -> Relation:

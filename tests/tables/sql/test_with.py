@@ -36,6 +36,30 @@ def test_what_would_be_passed_over_is_refused(table: Table, text: str, said: str
         table.sql(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT COUNT(*) AS n FROM visits AS v JOIN (SELECT *, y AS x FROM pub) AS p ON v.b = p.b", "are called x"),
+        ("SELECT COUNT(*) AS n FROM visits AS v JOIN (SELECT b, x, y AS x FROM pub) AS p ON v.b = p.b", "called x"),
+        ("SELECT COUNT(*) AS n FROM visits AS v JOIN (SELECT zzz.b FROM pub) AS p ON v.b = p.b", "no table zzz"),
+        (
+            "SELECT COUNT(*) AS n FROM visits AS v "
+            "JOIN (WITH u AS (SELECT o FROM w) SELECT b FROM pub) AS p ON v.b = p.b",
+            "u is named here and not used",
+        ),
+        (
+            "SELECT p.b, COUNT(*) AS n FROM visits AS v "
+            "RIGHT JOIN (SELECT DISTINCT ON (x) b FROM pub) AS p ON v.b = p.b GROUP BY p.b",
+            "ON is not read",
+        ),
+        ("SELECT COUNT(*) AS n FROM visits AS v OUTER JOIN pub AS p ON v.b = p.b", "joins are"),
+    ],
+)
+def test_of_public_tables_nothing_is_passed_over_either(table: Table, text: str, said: str) -> None:
+    with pytest.raises(SqlError, match=said):
+        table.sql(text, tables={"pub": vm.public({"b": [1, 2], "x": ["p", "q"], "y": ["r", "s"]})})
+
+
 def test_parts_of_with_are_read_in_their_order(table: Table) -> None:
     text = "WITH q AS (SELECT a, b FROM visits WHERE b > 8), r AS (SELECT b FROM q) SELECT COUNT(*) AS n FROM r"
     assert str(table.sql(text).query.question) == "table.filter(b > 8).select(a, b).select(b).agg(n=count())"

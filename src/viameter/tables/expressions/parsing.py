@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import reduce
 from typing import Any
 
@@ -50,7 +50,7 @@ def parse(text: str, schema: Schema) -> Expression:
         raise ParameterError(f"an expression of {len(text)} characters is too long: at most {LONGEST}")
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        found = _Reader(text, schema).read(tree.body)
+        found = _Reader(text.strip(), schema).read(tree.body)
     except (SyntaxError, ValueError) as problem:
         if isinstance(problem, ParameterError):
             raise
@@ -72,13 +72,20 @@ def _hint(text: str) -> str:
     return "; ".join(found)
 
 
+def name_of(node: ast.Name, text: str, known: Container[str]) -> str:
+    """The name of a column as it is written; Python reads some letters as others, which may be another column's."""
+    written = ast.get_source_segment(text, node)
+    return written if written is not None and (written in known or node.id not in known) else node.id
+
+
 class _Reader:
     def __init__(self, text: str, schema: Schema) -> None:
         self.text, self.schema = text, schema
 
     def read(self, node: ast.expr) -> Any:
         match node:
-            case ast.Name(id=name):
+            case ast.Name():
+                name = name_of(node, self.text, self.schema)
                 return Column(name, self.schema.require(name))
             case ast.Constant(value=bool() | int() | float() | str() | None as value):
                 return value

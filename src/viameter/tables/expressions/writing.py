@@ -7,7 +7,7 @@ from typing import Any
 
 from viameter.errors import ViameterError
 from viameter.tables.expressions.document import from_json, to_json
-from viameter.tables.expressions.nodes import Call, Column, Expression
+from viameter.tables.expressions.nodes import Call, Column, Expression, Literal
 from viameter.tables.expressions.schema import Schema
 
 INFIX = {
@@ -50,6 +50,8 @@ def written_document(document: Any) -> str:
         return name if str(name).isidentifier() and name not in CONSTANTS else f"column({name!r})"
     if "value" in document:
         value, kind = document["value"], str(document.get("kind")).upper()
+        if value is None and "kind" in document:
+            return f"None.cast({kind.lower()!r})"
         is_time = isinstance(value, str) and kind in ("DATE", "TIMESTAMP")
         return value.replace("T", " ") if is_time else repr(value)
     operation, arguments = document["operation"], document["arguments"]
@@ -82,6 +84,8 @@ def _document(expression: Expression) -> Any:
         )
     ):
         expression = expression.arguments[0]
+    if isinstance(expression, Literal) and expression.value is None:
+        return {"value": None}  # of the kind that those beside it have
     if not isinstance(expression, Call):
         return to_json(expression)
     parts = [_document(argument) for argument in expression.arguments]

@@ -225,19 +225,31 @@ class Sources:
         if not isinstance(table, PublicTable):
             return None
         self.only(select, "expressions", "from", "from_", "distinct", "with", "with_")
+        called = (first.this.alias or first.this.name).casefold()
         columns: dict[str, tuple[Any, ...]] = {}
         for node in select.expressions:
             inner = node.this if type(node).__name__ == "Alias" else node
-            if type(inner).__name__ == "Star":
+            is_star = type(inner).__name__ == "Star"
+            added = list(table.columns) if is_star else [node.alias or inner.name]
+            both = next((one for one in added if one.casefold() in {known.casefold() for known in columns}), None)
+            if both is not None:
+                raise self.text.at(node, f"two columns are called {both}: give one another name, with AS")
+            if is_star:
+                self.only(inner)
                 columns |= table.columns
                 continue
+            qualifier = inner.text("table") if type(inner).__name__ == "Column" else ""
+            if qualifier and qualifier.casefold() != called:
+                raise self.text.at(node, f"there is no table {qualifier} here; there is {called}")
             name = _by_name(table.columns, inner.name) if type(inner).__name__ == "Column" else None
             if name is None:
                 raise self.text.at(
                     node, f"of a public table, columns are taken as they are: {', '.join(table.columns)}"
                 )
             columns[node.alias or name] = table.columns[name]
+        self._require_used(select)
         if select.args.get("distinct"):
+            self.only(select.args["distinct"])
             rows = dict.fromkeys(zip(*columns.values(), strict=True))
             columns = dict(zip(columns, zip(*rows, strict=True), strict=True))
         with self.text.blaming(select):
@@ -248,7 +260,7 @@ class Sources:
     def _joined(self, scope: Scope, join: Any, ctes: Mapping[str, Any]) -> Scope:
         self.only(join, "this", "on", "using", "side", "kind")
         side, kind = (join.args.get("side") or "").upper(), (join.args.get("kind") or "").upper()
-        if side not in ("", "RIGHT") or kind not in ("", "INNER", "OUTER"):
+        if side not in ("", "RIGHT") or kind not in ("", "INNER", "OUTER") or (kind == "OUTER" and side != "RIGHT"):
             raise self.text.at(join, f"{' '.join(filter(None, (side, kind)))} JOIN is not read: {JOINS}")
         if scope.keys is not None:
             raise self.text.at(join, "the RIGHT JOIN that lists groups comes last")
