@@ -311,6 +311,7 @@ def test_from_signing_in_to_an_answer_by_the_keyboard_alone(arrive: Arriving) ->
     guest = arrive()
     page = guest.go("/")
     keyboard, before = page.keyboard, guest.spent()
+    expect(page.locator("[autofocus]")).to_be_focused()  # what is typed before goes nowhere
     keyboard.type(guest.running.tokens["analyst-visits"])
     keyboard.press("Enter")
     guest.sees("Datasets")
