@@ -70,6 +70,7 @@ class Receipt:
     """What a release was written down as in a ledger."""
 
     key: str
+    """As it was chosen; empty if none was."""
     entry: int
     replayed: bool
     """Whether it had been released before, so that nothing was spent now."""
@@ -109,7 +110,7 @@ class Released:
     @property
     def key(self) -> str | None:
         """Under which it is given again, of what a ledger keeps."""
-        return None if self.receipt is None else self.receipt.key
+        return None if self.receipt is None else self.receipt.key or None
 
     @property
     def entry(self) -> int | None:

@@ -126,7 +126,8 @@ class Together:
         return found
 
     def _identity(self) -> str:
-        return "\n".join(f"{name}: {numbers.identity}" for name, numbers in self._numbers.items())
+        named = ((name if name.isidentifier() else repr(name), one) for name, one in self._numbers.items())
+        return "\n".join(f"{name}: {numbers.identity}" for name, numbers in named)
 
     def _planned(self, spend: Loss) -> tuple[list[NoisePlan], Measurement]:
         session, counted = self.session, self._counted

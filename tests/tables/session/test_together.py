@@ -362,3 +362,12 @@ def test_what_is_no_question_of_one_session_is_refused() -> None:
         together(a=t)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="one session"):
         together(a=t.agg(n=vm.count()), b=opened().agg(n=vm.count()))
+
+
+def test_a_name_cannot_stand_for_two_questions() -> None:
+    table = vm.open({"x": [1]}, unit=vm.per_row(), budget=vm.pure(1))
+    asked = table.agg(n=vm.count())
+    plain: Any = together(a=asked, b=asked)
+    crafted: Any = together(**{f"a: {plain._numbers['a'].identity}\nb": asked})
+    assert plain._identity() != crafted._identity()
+    assert plain._identity().splitlines()[0].startswith("a: ")

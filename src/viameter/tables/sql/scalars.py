@@ -315,7 +315,6 @@ class Scalars:
 
 
 UNITS = ("DAY", "WEEK", "ISOWEEK", "MONTH", "QUARTER", "YEAR", "ISOYEAR", "HOUR", "MINUTE", "SECOND")
-WEEKDAY = {"ISODOW": 0, "DOW": 1, "DAYOFWEEK": 1}
 
 
 def _weekday(part: str) -> Callable[[Scalar], Scalar]:
